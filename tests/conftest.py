@@ -1,0 +1,22 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of official corpora and vectors; the test is left out where there is none."""
+    named = os.environ.get("ATTNVAT_DATA")
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    for folder in [Path(named)] if named else [beside]:
+        if (folder / "trainDevTestTrees_PTB.zip").exists():
+            return folder
+    pytest.skip("no real data: set ATTNVAT_DATA to a folder with the official archives")
