@@ -1,0 +1,119 @@
+"""The paper's two common models (appendix A): one text, or a text read against a question."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+from attnvat.models.attention import AdditiveAttention, masked_softmax
+from attnvat.models.config import ModelConfig
+from attnvat.models.contract import States
+from attnvat.models.dropout import HeldDropout
+from attnvat.models.lstm import BiLSTM
+from attnvat.text.batch import Batch
+
+
+class SequenceClassifier(nn.Module, ABC):
+    """What the single and the pair model share: trainable word vectors, attention-weighted sum, output layer."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary, config.dimension, padding_idx=0)
+        self.encoder = BiLSTM(config.dimension, config.hidden // 2)
+        self.dropout = HeldDropout(config.dropout)
+        self.output_dropout = HeldDropout(config.dropout)
+
+    def embedding_table(self) -> Tensor:
+        """The word vectors of the whole vocabulary (V, d)."""
+        return self.embedding.weight
+
+    def embed(self, batch: Batch) -> Tensor:
+        """Word vectors of the text and, behind it, of its question (B, T + T_Q, d)."""
+        vectors: Tensor = self.dropout(self.embedding(batch.word_ids))
+        return vectors
+
+    @abstractmethod
+    def encode(self, vectors: Tensor, batch: Batch) -> tuple[States, Tensor]:
+        """States of the words and their pre-softmax attention scores (B, T)."""
+
+    def decode(self, states: States, scores: Tensor, batch: Batch) -> Tensor:
+        """Logits from states weighted by attention: (B,) for two classes, (B, C) for more."""
+        attention = masked_softmax(scores, batch.mask)
+        summary = self.output_dropout(torch.einsum("bt,btm->bm", attention, states.words))
+        logits = self.output(summary, states)
+        if batch.classes is not None:
+            logits = logits.masked_fill(~batch.classes, -torch.inf)
+        return logits.squeeze(-1) if logits.shape[-1] == 1 else logits
+
+    @abstractmethod
+    def output(self, summary: Tensor, states: States) -> Tensor:
+        """The output layer's logits of the weighted sum h_a (B, 1 or C)."""
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Logits and attention weights (B, T) of a batch."""
+        states, scores = self.encode(self.embed(batch), batch)
+        return self.decode(states, scores, batch), masked_softmax(scores, batch.mask)
+
+
+class SingleSequenceClassifier(SequenceClassifier):
+    """BiLSTM with additive attention over one text; Dec is one linear layer."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.attention = AdditiveAttention(config.hidden, config.attention)
+        self.decoder = nn.Linear(config.hidden, config.outputs)
+
+    def encode(self, vectors: Tensor, batch: Batch) -> tuple[States, Tensor]:
+        """States of the words and their pre-softmax attention scores (B, T)."""
+        states = self.encoder(vectors, batch.lengths, batch.mask)
+        return States(states), self.attention(states)
+
+    def output(self, summary: Tensor, states: States) -> Tensor:  # noqa: ARG002
+        """Logits of the weighted sum (B, 1 or C)."""
+        logits: Tensor = self.decoder(summary)
+        return logits
+
+
+class PairSequenceClassifier(SequenceClassifier):
+    """Two BiLSTMs; the text's attention depends on the question's last state.
+
+    `paper` decodes from the weighted sum h_a alone, as the paper says; `joint` joins it with the question state, as the
+    models it is compared with do.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.question_encoder = BiLSTM(config.dimension, config.hidden // 2)
+        self.attention = AdditiveAttention(config.hidden, config.attention, question=config.hidden)
+        if config.decoder == "joint":
+            self.join = nn.Linear(2 * config.hidden, config.attention)
+            self.decoder = nn.Linear(config.attention, config.outputs)
+        else:
+            self.join = None
+            self.decoder = nn.Linear(config.hidden, config.outputs)
+
+    def encode(self, vectors: Tensor, batch: Batch) -> tuple[States, Tensor]:
+        """States of the words, the question's last state, and the words' pre-softmax attention scores (B, T)."""
+        question = batch.question
+        if question is None:
+            raise ValueError("a pair model needs batches with a question")
+        width = batch.ids.shape[1]
+        words = self.encoder(vectors[:, :width], batch.lengths, batch.mask)
+        read = self.question_encoder(vectors[:, width:], question.lengths, question.mask)
+        last = self.question_encoder.last(read, question.lengths)
+        return States(words, last), self.attention(words, last)
+
+    def output(self, summary: Tensor, states: States) -> Tensor:
+        """Logits of the weighted sum, joined with the question where the decoder is `joint` (B, 1 or C)."""
+        if self.join is not None and states.question is not None:
+            summary = torch.tanh(self.join(torch.cat([summary, states.question], dim=-1)))
+        logits: Tensor = self.decoder(summary)
+        return logits
+
+
+def build_model(config: ModelConfig) -> SequenceClassifier:
+    """A freshly initialised model of the kind `config` describes."""
+    return PairSequenceClassifier(config) if config.pair else SingleSequenceClassifier(config)

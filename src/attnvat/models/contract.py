@@ -1,0 +1,46 @@
+"""The contract every model keeps: embed → encode → decode.
+
+A word perturbation is added between embed and encode, an attention perturbation between encode and decode. Nothing else
+about a model matters to a technique.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from torch import Tensor
+
+from attnvat.text.batch import Batch
+
+
+class States(NamedTuple):
+    """What an encoder hands to the decoder."""
+
+    words: Tensor
+    """A state for each token of the attended text (B, T, m)."""
+    question: Tensor | None = None
+    """One state of the second text, in pair tasks (B, m)."""
+
+    def detach(self) -> States:
+        """The same numbers, cut from the graph."""
+        return States(self.words.detach(), None if self.question is None else self.question.detach())
+
+
+class AttentionModel(Protocol):
+    """A classifier cut where perturbations go in."""
+
+    def embed(self, batch: Batch) -> Tensor:
+        """Word vectors of the text and, behind it, of its question (B, T + T_Q, d)."""
+        ...
+
+    def encode(self, vectors: Tensor, batch: Batch) -> tuple[States, Tensor]:
+        """States of the words and their pre-softmax attention scores (B, T)."""
+        ...
+
+    def decode(self, states: States, scores: Tensor, batch: Batch) -> Tensor:
+        """Logits: (B,) for two classes, (B, C) for more."""
+        ...
+
+    def embedding_table(self) -> Tensor:
+        """The word vectors of the whole vocabulary (V, d)."""
+        ...

@@ -1,0 +1,25 @@
+"""Norms and unit vectors of whole sentences."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def sentence_norm(x: Tensor) -> Tensor:
+    """The l2 norm of each sentence's whole perturbation, of (B, T) or (B, T, d) (B,)."""
+    return x.flatten(1).norm(dim=1)
+
+
+def unit(x: Tensor) -> tuple[Tensor, Tensor]:
+    """x scaled to norm 1 per sentence, and which sentences had nothing to scale (B,).
+
+    The norm is the true one, without a constant under the root. Scaling by the largest entry first keeps squares of
+    small gradients from underflowing; what is zero or not finite becomes zero and is reported, never normalised noise.
+    """
+    flat = x.flatten(1)
+    largest = flat.abs().amax(dim=1, keepdim=True)
+    vanished = ~(largest > torch.finfo(x.dtype).tiny) | ~torch.isfinite(largest)
+    scaled = torch.where(vanished, 0.0, flat / torch.where(vanished, 1.0, largest))
+    norm = torch.where(vanished, 1.0, scaled.norm(dim=1, keepdim=True))
+    return (scaled / norm).view_as(x), vanished.squeeze(1)
