@@ -1,0 +1,48 @@
+"""Seeded splits that do not depend on the order of files in an archive or on a library's version."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+
+from attnvat.corpora.example import Example, plain
+
+
+def _place(example: Example) -> tuple[str, str, str]:
+    return example.id or "", plain(example.text), plain(example.pair or "")
+
+
+def shuffled(examples: Sequence[Example], seed: int) -> list[Example]:
+    """The examples in an order that depends on the seed and the examples alone, not on how they came."""
+    order = sorted(examples, key=_place)
+    random.Random(seed).shuffle(order)
+    return order
+
+
+def stratified(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
+    """Two lists, the second with `share` of the examples (rounded up), each class in proportion."""
+    by_label: dict[str | None, list[Example]] = defaultdict(list)
+    for example in shuffled(examples, seed):
+        by_label[example.label].append(example)
+    # Dealing the classes out evenly and cutting once keeps the total exact; cutting each class rounds it.
+    places = [
+        ((place + 0.5) / len(members), str(label), example)
+        for label, members in by_label.items()
+        for place, example in enumerate(members)
+    ]
+    places.sort(key=lambda entry: entry[:2])
+    cut = len(places) - ceiling(share * len(places))
+    ordered = [example for _, _, example in places]
+    return shuffled(ordered[:cut], seed + 1), shuffled(ordered[cut:], seed + 2)
+
+
+def halves(examples: Sequence[Example], seed: int) -> tuple[list[Example], list[Example]]:
+    """A random half of the examples, and the other half (the larger one when the number is odd)."""
+    order = shuffled(examples, seed)
+    return order[: len(order) // 2], order[len(order) // 2 :]
+
+
+def ceiling(number: float) -> int:
+    """The number rounded up, forgiving the last bits of a product such as 0.15 * 60,000."""
+    return -int(-round(number, 6) // 1)
