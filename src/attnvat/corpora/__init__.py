@@ -2,6 +2,6 @@
 
 from attnvat.corpora.corpus import Corpus, evaluation_texts
 from attnvat.corpora.example import Example, plain
-from attnvat.corpora.registry import CORPORA, load_corpus
+from attnvat.corpora.registry import CORPORA, load_corpus, unlabelled_examples
 
-__all__ = ["CORPORA", "Corpus", "Example", "evaluation_texts", "load_corpus", "plain"]
+__all__ = ["CORPORA", "Corpus", "Example", "evaluation_texts", "load_corpus", "plain", "unlabelled_examples"]

@@ -227,7 +227,7 @@ class _Bounded:
 
 
 class _StrictTarInfo(tarfile.TarInfo):
-    """Headers read strictly: an archive that just stops is damaged, where the standard library sees its end."""
+    """Headers read strictly: an archive that just stops is damaged, not at its end."""
 
     @classmethod
     def fromtarfile(cls, tarfile_: tarfile.TarFile) -> _StrictTarInfo:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from attnvat.corpora.archive import SUFFIXES, Archive
 from attnvat.corpora.corpus import Corpus
+from attnvat.corpora.example import Example
 from attnvat.errors import UserError, nearest
 from attnvat.storage import data_dirs
 
@@ -31,6 +32,8 @@ class Official:
     load: Callable[..., Corpus]
     """`load(archive, seed=…, **options) -> Corpus`."""
     suffixes: tuple[str, ...] = SUFFIXES
+    stream: Callable[[Archive], Iterator[Example]] | None = None
+    """For unlabelled text too large to hold: its examples one at a time."""
 
     @property
     def stem(self) -> str:

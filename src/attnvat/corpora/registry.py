@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from attnvat.corpora import imdb, sst
+from attnvat.corpora import agnews, cnn, eraser_movies, imdb, multinli, news, one_billion_word, snli, sst
 from attnvat.corpora.corpus import Corpus
+from attnvat.corpora.example import Example
 from attnvat.corpora.official import SPLIT_SEED, Official
 from attnvat.errors import UserError, nearest
 
-CORPORA: dict[str, Official] = {corpus.name: corpus for corpus in (sst.OFFICIAL, imdb.OFFICIAL)}
+CORPORA: dict[str, Official] = {
+    official.name: official
+    for official in (
+        sst.OFFICIAL,
+        imdb.OFFICIAL,
+        agnews.OFFICIAL,
+        agnews.FOUR,
+        cnn.OFFICIAL,
+        snli.OFFICIAL,
+        multinli.OFFICIAL,
+        eraser_movies.OFFICIAL,
+        one_billion_word.OFFICIAL,
+        news.OFFICIAL,
+    )
+}
 
 
 def load_corpus(
@@ -20,7 +36,25 @@ def load_corpus(
 
     `seed` decides the splits only and is best left alone, so that runs with different training seeds compare.
     """
+    official = named(name)
+    return official.read(official.require(data_dir), seed=seed, **options)
+
+
+def unlabelled_examples(name: str, *, data_dir: Path | str | None = None) -> Iterator[Example]:
+    """The unlabelled texts of the named corpus one at a time, without holding a large one in memory."""
+    official = named(name)
+    archive = official.require(data_dir)
+    if official.stream:
+        return official.stream(archive)
+    corpus = official.read(archive)
+    if not corpus.unlabelled:
+        with_some = "1bw, news, imdb and the pair corpora have some"
+        raise UserError(f"corpus {name!r} has no unlabelled text; {with_some}")
+    return iter(corpus.unlabelled)
+
+
+def named(name: str) -> Official:
+    """The corpus of that name; a misspelt one gets the nearest."""
     if name not in CORPORA:
         raise UserError(f"no corpus {name!r}; {nearest(name, CORPORA)}")
-    official = CORPORA[name]
-    return official.read(official.require(data_dir), seed=seed, **options)
+    return CORPORA[name]

@@ -5,12 +5,9 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from attnvat.corpora.example import Example, plain
-
-
-def _place(example: Example) -> tuple[str, str, str]:
-    return example.id or "", plain(example.text), plain(example.pair or "")
 
 
 def shuffled(examples: Sequence[Example], seed: int) -> list[Example]:
@@ -34,15 +31,20 @@ def stratified(examples: Sequence[Example], share: float, seed: int) -> tuple[li
     places.sort(key=lambda entry: entry[:2])
     cut = len(places) - ceiling(share * len(places))
     ordered = [example for _, _, example in places]
-    return shuffled(ordered[:cut], seed + 1), shuffled(ordered[cut:], seed + 2)
+    return shuffled(ordered[:cut], seed), shuffled(ordered[cut:], seed)
 
 
 def halves(examples: Sequence[Example], seed: int) -> tuple[list[Example], list[Example]]:
-    """A random half of the examples, and the other half (the larger one when the number is odd)."""
+    """A random half of the examples, and the other half (one more when odd) with its labels taken away."""
     order = shuffled(examples, seed)
-    return order[: len(order) // 2], order[len(order) // 2 :]
+    middle = len(order) // 2
+    return order[:middle], [replace(example, label=None) for example in order[middle:]]
 
 
 def ceiling(number: float) -> int:
     """The number rounded up, forgiving the last bits of a product such as 0.15 * 60,000."""
     return -int(-round(number, 6) // 1)
+
+
+def _place(example: Example) -> str:
+    return example.id or f"{plain(example.text)}\0{plain(example.pair or '')}"
