@@ -2,9 +2,9 @@
 
 Every character that is not white space belongs to exactly one token. A token is an HTML line break (`<br />`,
 written `<br/>`), a number, an acronym (`U.S.`), one ideograph or kana, the ending of a contraction cut off as
-in the Penn treebank (`do|n't`, `it|'s`), a word, a run of dots or dashes, or any other character alone with its
-combining marks. Only the line break may hold white space, so a text can be cut at white space first and each
-distinct piece read once: that is what makes `tokenize` fast.
+in the Penn treebank (`do|n't`, `it|'s`), a word, a run of dots or dashes, or any other character alone with
+its combining marks. Only the line break may hold white space, so a text can be cut at white space first and
+each distinct piece read once: that is what makes `tokenize` fast.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WHOLE_NUMBER = re.compile(r"[+-]?\d+(?:[.,:/]\d+)*")
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """Cuts texts into tokens; the normalisation of the paper (lower case, one symbol for numbers) is optional."""
+    """Cuts texts into tokens; the paper's normalisation (lower case, one symbol for numbers) is optional."""
 
     lower: bool = True
     numbers: bool = True
