@@ -10,8 +10,8 @@ setup: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT= $(BIN)/pip install --quiet --constraint constraints.txt torch==2.13.0
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[hf,demo,tensorboard,neighbours]' --group dev
+	$(BIN)/pip install --quiet --constraint constraints.txt torch==2.13.0
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,hf,demo,tensorboard,neighbours]'
 	@# Annoy has no wheels: it is built where there is a compiler, and its tests and figures are left out elsewhere.
 	-$(BIN)/pip install --quiet --constraint constraints.txt annoy || echo "annoy could not be built; going on without it"
 	touch $@

@@ -9,7 +9,14 @@ from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 T = TypeVar("T")
 PLAIN_INTERVAL = 15.0
@@ -29,7 +36,13 @@ class Advance(Protocol):
 def progress(what: str, total: int | None = None) -> Iterator[Advance]:
     """Show that `what` is going on, towards `total` units where that is known."""
     if stderr.is_terminal:
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
         with Progress(*columns, console=stderr, transient=True) as bar:
             task = bar.add_task(what, total=total)
             yield lambda amount=1: bar.advance(task, amount)

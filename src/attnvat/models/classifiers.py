@@ -25,6 +25,7 @@ class SequenceClassifier(nn.Module, ABC):
         self.encoder = BiLSTM(config.dimension, config.hidden // 2)
         self.dropout = HeldDropout(config.dropout)
         self.output_dropout = HeldDropout(config.dropout)
+        self.decoder: nn.Linear
 
     def embedding_table(self) -> Tensor:
         """The word vectors of the whole vocabulary (V, d)."""
@@ -40,10 +41,15 @@ class SequenceClassifier(nn.Module, ABC):
         """States of the words and their pre-softmax attention scores (B, T)."""
 
     def decode(self, states: States, scores: Tensor, batch: Batch) -> Tensor:
-        """Logits from states weighted by attention: (B,) for two classes, (B, C) for more."""
-        attention = masked_softmax(scores, batch.mask)
-        summary = self.output_dropout(torch.einsum("bt,btm->bm", attention, states.words))
-        logits = self.output(summary, states)
+        """Logits from states weighted by attention: (B,) for two classes, (B, C) for more.
+
+        Full precision also under autocast: half precision cannot resolve a small perturbation of the attention.
+        """
+        with torch.autocast(scores.device.type, enabled=False):
+            states, scores = states.to(self.decoder.weight.dtype), scores.to(self.decoder.weight.dtype)
+            attention = masked_softmax(scores, batch.mask)
+            summary = self.output_dropout(torch.einsum("bt,btm->bm", attention, states.words))
+            logits = self.output(summary, states)
         if batch.classes is not None:
             logits = logits.masked_fill(~batch.classes, -torch.inf)
         return logits.squeeze(-1) if logits.shape[-1] == 1 else logits
@@ -89,7 +95,7 @@ class PairSequenceClassifier(SequenceClassifier):
         self.question_encoder = BiLSTM(config.dimension, config.hidden // 2)
         self.attention = AdditiveAttention(config.hidden, config.attention, question=config.hidden)
         if config.decoder == "joint":
-            self.join = nn.Linear(2 * config.hidden, config.attention)
+            self.join: nn.Linear | None = nn.Linear(2 * config.hidden, config.attention)
             self.decoder = nn.Linear(config.attention, config.outputs)
         else:
             self.join = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+import torch
 from torch import Tensor
 
 from attnvat.text.batch import Batch
@@ -24,6 +25,10 @@ class States(NamedTuple):
     def detach(self) -> States:
         """The same numbers, cut from the graph."""
         return States(self.words.detach(), None if self.question is None else self.question.detach())
+
+    def to(self, dtype: torch.dtype) -> States:
+        """The same states in another precision."""
+        return States(self.words.to(dtype), None if self.question is None else self.question.to(dtype))
 
 
 class AttentionModel(Protocol):

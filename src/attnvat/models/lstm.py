@@ -53,8 +53,11 @@ class BiLSTM(nn.Module):
     def forward(self, x: Tensor, lengths: Tensor, mask: Tensor) -> Tensor:
         """States of x (B, T, d), zero on padding (B, T, 2·hidden)."""
         order = reversal(lengths, x.shape[1])
-        ahead, _ = self.forwards(x)
-        behind, _ = self.backwards(reverse(x, order))
+        # Not every CPU has a half-precision LSTM, so there it stays in the precision of its weights under autocast.
+        with torch.autocast("cpu", enabled=False):
+            x = x.to(next(self.forwards.parameters()).dtype) if x.device.type == "cpu" else x
+            ahead, _ = self.forwards(x)
+            behind, _ = self.backwards(reverse(x, order))
         states = torch.cat([ahead, reverse(behind, order)], dim=-1)
         return states * mask[:, :, None]
 

@@ -61,7 +61,7 @@ class DifferenceBasis:
 
     def direction(self, g: Tensor, clean: Pass, batch: Batch, site: Site) -> Tensor:
         """The reading's closed form of the step in w, mapped back to r (B, T)."""
-        return READINGS[self.reading](g, clean.scores.detach(), site.mask(batch))
+        return READINGS[self.reading](g, clean.scores.detach().to(g.dtype), site.mask(batch))
 
     def start(self, u: Tensor, clean: Pass, batch: Batch, site: Site) -> Tensor:
         """u, or its image in the two-dimensional space that the reading `shared` allows (B, T)."""

@@ -8,7 +8,7 @@ from torch import Tensor
 
 def sentence_norm(x: Tensor) -> Tensor:
     """The l2 norm of each sentence's whole perturbation, of (B, T) or (B, T, d) (B,)."""
-    return x.flatten(1).norm(dim=1)
+    return torch.linalg.vector_norm(x.flatten(1), dim=1)
 
 
 def unit(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -21,5 +21,5 @@ def unit(x: Tensor) -> tuple[Tensor, Tensor]:
     largest = flat.abs().amax(dim=1, keepdim=True)
     vanished = ~(largest > torch.finfo(x.dtype).tiny) | ~torch.isfinite(largest)
     scaled = torch.where(vanished, 0.0, flat / torch.where(vanished, 1.0, largest))
-    norm = torch.where(vanished, 1.0, scaled.norm(dim=1, keepdim=True))
+    norm = torch.where(vanished, 1.0, torch.linalg.vector_norm(scaled, dim=1, keepdim=True))
     return (scaled / norm).view_as(x), vanished.squeeze(1)

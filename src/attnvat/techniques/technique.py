@@ -142,6 +142,7 @@ class PerturbationTechnique:
         if isinstance(self.basis, NeighbourBasis):
             self.basis.attach(model)
         value, mask = self.site.value(clean), self.site.mask(batch)
+        value = value.to(torch.promote_types(value.dtype, torch.float32))
         if self.virtual:
             width = value[0, 0].numel()
             u = sentence_noise(self.site.ids(batch), mask.view(mask.shape[:2]), width, seed, value.dtype).view_as(value)
