@@ -58,9 +58,7 @@ def read_articles(member: Member) -> list[Example]:
             text = " ".join(" ".join(fields[1:]).replace("\\", " ").split())
             articles.append(Example(text, label=TOPICS[int(fields[0]) - 1], id=f"{file}:{reader.line_num}"))
     except csv.Error as error:
-        raise UserError(
-            f"{member.where}: line {reader.line_num}: {error}; download the file again"
-        ) from error
+        raise UserError(f"{member.where}: line {reader.line_num}: {error}; download the file again") from error
     return articles
 
 

@@ -101,9 +101,7 @@ def decoded(content: bytes, where: str) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         found = content[error.start : error.end].hex()
-        raise UserError(
-            f"{where}: not UTF-8 at byte {error.start} (0x{found}); convert the file to UTF-8"
-        ) from error
+        raise UserError(f"{where}: not UTF-8 at byte {error.start} (0x{found}); convert the file to UTF-8") from error
 
 
 @contextmanager
@@ -169,9 +167,7 @@ def _tar_members(path: Path, wanted: Wanted) -> Iterator[Member]:
             for member in archive:
                 name = checked_name(path, member.name)
                 if not (member.isreg() or member.isdir()):
-                    raise UserError(
-                        f"{path}: member {name!r} is a link or device; refused, take the official archive"
-                    )
+                    raise UserError(f"{path}: member {name!r} is a link or device; refused, take the official archive")
                 if member.isreg() and wanted(name):
                     handle = archive.extractfile(member)
                     assert handle is not None
@@ -185,9 +181,7 @@ def checked_name(path: Path, name: str) -> str:
     if not parts and name not in ("", ".", "./"):
         parts = ("..",)
     if name.startswith(("/", "\\")) or drive or ".." in parts or ".." in name.split("\\"):
-        raise UserError(
-            f"{path}: member {name!r} points outside the archive; refused, take the official archive"
-        )
+        raise UserError(f"{path}: member {name!r} points outside the archive; refused, take the official archive")
     return "/".join(parts)
 
 

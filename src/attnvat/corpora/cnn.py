@@ -30,13 +30,9 @@ def load(archive: Archive, *, seed: int, halves: bool = True) -> Corpus:
     splits, fingerprint = parsed("cnn", archive, wanted, parse, version="1")
     for name in SIZES:
         if not splits.get(name):
-            raise UserError(
-                f"{archive.path}: no questions/{name}/*.question; take the official {OFFICIAL.file}"
-            )
+            raise UserError(f"{archive.path}: no questions/{name}/*.question; take the official {OFFICIAL.file}")
     answerable = {name: [q for q in splits[name] if q.label in (q.classes or ())] for name in SIZES}
-    entities = {
-        entity for name in SIZES for question in answerable[name] for entity in question.classes or ()
-    }
+    entities = {entity for name in SIZES for question in answerable[name] for entity in question.classes or ()}
     labels = tuple(sorted(entities, key=lambda entity: int(entity.removeprefix("@entity"))))
     train, validation, test = (answerable[name] for name in SIZES)
     corpus = Corpus("cnn", labels, shuffled(train, seed), validation, test, metric="accuracy")

@@ -43,11 +43,7 @@ def load(archive: Archive, *, seed: int) -> Corpus:  # noqa: ARG001  the officia
     bare = sum(not review.rationale for reviews in splits.values() for review in reviews)
     if bare:
         corpus.notes.append(f"reviews without any evidence: {bare:,}")
-    short = [
-        f"{name} {len(splits[name]):,} of {size:,}"
-        for name, size in SIZES.items()
-        if len(splits[name]) != size
-    ]
+    short = [f"{name} {len(splits[name]):,} of {size:,}" for name, size in SIZES.items() if len(splits[name]) != size]
     if short:
         corpus.notes.append(f"not the official release's sizes: {', '.join(short)}")
     return corpus
@@ -93,9 +89,7 @@ def example(annotation: dict[str, Any], where: str, documents: dict[str, Words])
             spans.append((start, end))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise UserError(
-            f"{where}: not an ERASER annotation ({problem}); take the official archive"
-        ) from error
+        raise UserError(f"{where}: not an ERASER annotation ({problem}); take the official archive") from error
     return Example(document, label=label, rationale=union(spans), id=name)
 
 

@@ -39,9 +39,7 @@ def load(archive: Archive, *, seed: int, reduced: bool = True) -> Corpus:
     long_train, long_test = splits.get("train-long", []), splits.get("test-long", [])
     full_test = [*test, *long_test]
     if not (train or long_train) or not full_test:
-        raise UserError(
-            f"{archive.path}: no reviews in train/ and test/ (pos, neg); take the official {OFFICIAL.file}"
-        )
+        raise UserError(f"{archive.path}: no reviews in train/ and test/ (pos, neg); take the official {OFFICIAL.file}")
     corpus = Corpus("imdb", LABELS, [], [], [], metric="f1", files={str(archive.path): fingerprint})
     corpus.train, corpus.validation = stratified(train if reduced else [*train, *long_train], 0.2, seed)
     if reduced:

@@ -38,13 +38,9 @@ def load(archive: Archive, *, seed: int, halves: bool = True, single: bool = Fal
     test = [pair for pairs in kept.values() for pair in pairs]
     corpus = Corpus("multinli", LABELS, train, validation, test, extra=kept, metric="micro-f1", files=files)
     corpus.notes = notes
-    corpus.notes.append(
-        f"{VALIDATION_SHARE:.0%} of train for validation; test is the official development pairs"
-    )
+    corpus.notes.append(f"{VALIDATION_SHARE:.0%} of train for validation; test is the official development pairs")
     if "test-mismatched" not in kept:
-        corpus.notes.append(
-            "no multinli_1.0_dev_mismatched.jsonl in the archive: test is the matched pairs alone"
-        )
+        corpus.notes.append("no multinli_1.0_dev_mismatched.jsonl in the archive: test is the matched pairs alone")
     set_halves(corpus, halves, seed)
     parts = {file: (len(splits.get(split, ())), SIZES[split]) for file, split in FILES.items()}
     if halves or any(found < size for found, size in parts.values()):

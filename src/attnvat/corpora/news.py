@@ -17,9 +17,7 @@ def load(archive: Archive, *, seed: int) -> Corpus:  # noqa: ARG001  nothing is 
     corpus = Corpus("news", (), [], [], [], unlabelled=list(stream(archive)))
     corpus.files[str(archive.path)] = archive.fingerprint()
     if not corpus.unlabelled:
-        raise UserError(
-            f"{archive.path}: no sentence in it; it should have a source, a tab and a sentence a line"
-        )
+        raise UserError(f"{archive.path}: no sentence in it; it should have a source, a tab and a sentence a line")
     return corpus
 
 
@@ -30,9 +28,7 @@ def stream(archive: Archive) -> Iterator[Example]:
         for number, line in enumerate(handle, 1):
             source, tab, sentence = decoded(line, f"{path}: line {number}").strip("\r\n").partition("\t")
             if not tab or not sentence.strip():
-                raise UserError(
-                    f"{path}: line {number}: expected a source, a tab and a sentence; put it right"
-                )
+                raise UserError(f"{path}: line {number}: expected a source, a tab and a sentence; put it right")
             yield Example(sentence.strip(), genre=source)
 
 

@@ -56,14 +56,8 @@ def read_pair(line: bytes, where: str, id_: str) -> Example:
         label, premise, hypothesis = pair["gold_label"], pair["sentence1"], pair["sentence2"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         need = "an object with gold_label, sentence1 and sentence2"
-        raise UserError(
-            f"{where}: not {need} ({type(error).__name__}: {error}); download it again"
-        ) from error
-    if (
-        label not in (*LABELS, NO_AGREEMENT)
-        or not isinstance(premise, str)
-        or not isinstance(hypothesis, str)
-    ):
+        raise UserError(f"{where}: not {need} ({type(error).__name__}: {error}); download it again") from error
+    if label not in (*LABELS, NO_AGREEMENT) or not isinstance(premise, str) or not isinstance(hypothesis, str):
         raise UserError(f"{where}: gold_label {label!r} is none of {', '.join(LABELS)}; download it again")
     genre = pair.get("genre")
     return Example(hypothesis, premise, None if label == NO_AGREEMENT else label, id=id_, genre=genre)

@@ -38,9 +38,7 @@ class Official:
     @property
     def stem(self) -> str:
         """The file's name without what tells its format: `aclImdb_v1.tar.xz` serves as well as `.tar.gz`."""
-        suffix = next(
-            suffix for suffix in sorted(self.suffixes, key=len, reverse=True) if self.file.endswith(suffix)
-        )
+        suffix = next(suffix for suffix in sorted(self.suffixes, key=len, reverse=True) if self.file.endswith(suffix))
         return self.file.removesuffix(suffix)
 
     def find(self, data_dir: Path | str | None = None) -> Archive | None:

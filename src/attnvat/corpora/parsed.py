@@ -106,9 +106,7 @@ def _row(split: str, example: Example) -> dict[str, object]:
         "pair_is_words": _is_words(example.pair),
         "label": example.label,
         "classes": example.classes,
-        "rationale": None
-        if example.rationale is None
-        else [token for span in example.rationale for token in span],
+        "rationale": None if example.rationale is None else [token for span in example.rationale for token in span],
         "id": example.id,
         "genre": example.genre,
     }

@@ -9,7 +9,9 @@ from typing import Any
 from attnvat.corpora import agnews, cnn, eraser_movies, imdb, multinli, news, one_billion_word, snli, sst
 from attnvat.corpora.corpus import Corpus
 from attnvat.corpora.example import Example
+from attnvat.corpora.hugging_face import PREFIX
 from attnvat.corpora.official import SPLIT_SEED, Official
+from attnvat.corpora.own import load_own
 from attnvat.errors import UserError, nearest
 
 CORPORA: dict[str, Official] = {
@@ -29,9 +31,7 @@ CORPORA: dict[str, Official] = {
 }
 
 
-def load_corpus(
-    name: str, *, data_dir: Path | str | None = None, seed: int = SPLIT_SEED, **options: Any
-) -> Corpus:
+def load_corpus(name: str, *, data_dir: Path | str | None = None, seed: int = SPLIT_SEED, **options: Any) -> Corpus:
     """The named corpus from its official archive or unpacked folder.
 
     `seed` decides the splits only and is best left alone, so that runs with different training seeds compare.
@@ -58,3 +58,34 @@ def named(name: str) -> Official:
     if name not in CORPORA:
         raise UserError(f"no corpus {name!r}; {nearest(name, CORPORA)}")
     return CORPORA[name]
+
+
+def load(
+    data: str,
+    *,
+    data_dir: Path | str | None = None,
+    validation: str | None = None,
+    test: str | None = None,
+    text: str | None = None,
+    text_pair: str | None = None,
+    label: str | None = None,
+    seed: int = SPLIT_SEED,
+    skip_bad: bool = False,
+    **options: Any,
+) -> Corpus:
+    """Whatever a person calls their data: a corpus by name, a file or folder, or `hf:` and a data set.
+
+    A corpus' name wins over a file of that name; `./sst` means the file.
+    """
+    own = {"validation": validation, "test": test, "text": text, "text_pair": text_pair, "label": label}
+    if data in CORPORA:
+        for option, value in own.items():
+            if value is not None:
+                raise UserError(f"--{option.replace('_', '-')} is for your own files; {data!r} has it already")
+        return load_corpus(data, data_dir=data_dir, seed=seed, **options)
+    if not data.startswith(PREFIX) and not Path(data).exists():
+        hint = nearest(data, CORPORA)
+        raise UserError(f"{data}: no such file or folder, and no corpus of that name; {hint}")
+    if options:
+        raise UserError(f"option {next(iter(options))!r} is for the official corpora; {data!r} is your own data")
+    return load_own(data, seed=seed, skip_bad=skip_bad, **own)

@@ -28,6 +28,4 @@ def load(archive: Archive, *, seed: int, halves: bool = True) -> Corpus:
     return corpus
 
 
-OFFICIAL = Official(
-    "snli", "Stanford Natural Language Inference", "pair", "snli_1.0.zip", ("snli_1.0",), load
-)
+OFFICIAL = Official("snli", "Stanford Natural Language Inference", "pair", "snli_1.0.zip", ("snli_1.0",), load)

@@ -34,16 +34,12 @@ def load(archive: Archive, *, seed: int) -> Corpus:  # noqa: ARG001  the officia
     dropped = 0
     for member in archive.members(wanted):
         split = FILES[member.name.rpartition("/")[2]]
-        examples = [
-            read_tree(line, member, number) for number, line in enumerate(member.lines(), 1) if line.strip()
-        ]
+        examples = [read_tree(line, member, number) for number, line in enumerate(member.lines(), 1) if line.strip()]
         splits[split] = [example for example in examples if example.label is not None]
         dropped += len(examples) - len(splits[split])
     missing = [file for file, split in FILES.items() if not splits[split]]
     if missing:
-        raise UserError(
-            f"{archive.path}: no trees in {', '.join(missing)}; take the official {OFFICIAL.file}"
-        )
+        raise UserError(f"{archive.path}: no trees in {', '.join(missing)}; take the official {OFFICIAL.file}")
     files = {str(archive.path): archive.fingerprint(wanted)}
     train, validation, test = splits["train"], splits["validation"], splits["test"]
     corpus = Corpus("sst", LABELS, train, validation, test, metric="f1", files=files)
@@ -63,14 +59,10 @@ def read_tree(line: bytes, member: Member, number: int) -> Example:
     tree = decoded(line, where).strip()
     words = LEAF.findall(tree)
     if not words or tree[0] != "(" or tree[1] not in "01234" or tree.count("(") != tree.count(")"):
-        raise UserError(
-            f"{where}: not a tree such as (3 (2 good) (2 film)); download the official file again"
-        )
+        raise UserError(f"{where}: not a tree such as (3 (2 good) (2 film)); download the official file again")
     root = int(tree[1])
     label = None if root == 2 else LABELS[root > 2]
-    return Example(
-        Words(map(unescaped, words)), label=label, id=f"{FILES[member.name.rpartition('/')[2]]}-{number}"
-    )
+    return Example(Words(map(unescaped, words)), label=label, id=f"{FILES[member.name.rpartition('/')[2]]}-{number}")
 
 
 def unescaped(word: str) -> str:
@@ -78,6 +70,4 @@ def unescaped(word: str) -> str:
     return ESCAPES.get(word) or word.replace("\\/", "/").replace("\\*", "*")
 
 
-OFFICIAL = Official(
-    "sst", "Stanford Sentiment Treebank", "single", "trainDevTestTrees_PTB.zip", ("trees",), load
-)
+OFFICIAL = Official("sst", "Stanford Sentiment Treebank", "single", "trainDevTestTrees_PTB.zip", ("trees",), load)

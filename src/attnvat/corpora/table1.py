@@ -38,26 +38,17 @@ def against_table1(corpus: Corpus, parts: dict[str, tuple[int, int]] | None = No
     """
     short = {file: sizes for file, sizes in (parts or {}).items() if sizes[0] < sizes[1]}
     if short:
-        listed = "; ".join(
-            f"{file} has {found:,} of {official:,}" for file, (found, official) in short.items()
-        )
-        return [
-            f"only a part of the official release is here ({listed}): sizes differ from the paper's Table 1"
-        ]
+        listed = "; ".join(f"{file} has {found:,} of {official:,}" for file, (found, official) in short.items())
+        return [f"only a part of the official release is here ({listed}): sizes differ from the paper's Table 1"]
     row = TABLE1.get(corpus.name)
     if row is None:
         return []
     found = Sizes(len(corpus.labels), len(corpus.train), len(corpus.validation), len(corpus.test))
-    pairs = [
-        (name, getattr(found, name), getattr(row, name))
-        for name in ("classes", "train", "validation", "test")
-    ]
+    pairs = [(name, getattr(found, name), getattr(row, name)) for name in ("classes", "train", "validation", "test")]
     if row.unlabelled is not None:
         pairs.append(("unlabelled", len(corpus.unlabelled), row.unlabelled))
     different = [f"{name} {ours:,} (paper {paper:,})" for name, ours, paper in pairs if ours != paper]
     if not different:
         return ["sizes are those of the paper's Table 1"]
     near = all(abs(ours - paper) <= TOLERANCE * paper for _, ours, paper in pairs)
-    return [
-        f"sizes differ from the paper's Table 1{' by less than 1%' if near else ''}: {', '.join(different)}"
-    ]
+    return [f"sizes differ from the paper's Table 1{' by less than 1%' if near else ''}: {', '.join(different)}"]
