@@ -1,0 +1,154 @@
+"""Nearest-neighbour search of dense vectors, by the library a person names; all measure the cosine.
+
+Every engine answers for one block of the pool at a time, and the answers are merged: time grows with the pool, memory
+does not. `exact` compares everything with everything as matrix products. The others build an index for each block
+first, which pays only when the same block is searched far more often than a selection does; `benchmarks/pool.py` has
+the figures.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnvat.errors import UserError, nearest
+from attnvat.pool.nearest import Floats
+
+Found = tuple[Floats, NDArray[np.int64]]
+"""Cosines and places in the block (Q, k), nearest first; a place of -1 is none."""
+Search = Callable[[Floats, Floats, int], Found]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A way to search a block of unit vectors (N, d) for the k nearest of each query (Q, d)."""
+
+    search: Search
+    block_rows: int
+    """How many vectors a block should have: an index is better large, a matrix product small."""
+
+
+def exact_search(queries: Floats, vectors: Floats, k: int) -> Found:
+    """All cosines by matrix products, the k largest of each query (faiss.knn): recall 1."""
+    import faiss
+
+    similarity, places = faiss.knn(queries, vectors, k, metric=faiss.METRIC_INNER_PRODUCT)
+    return similarity, places
+
+
+def faiss_hnsw_search(
+    queries: Floats, vectors: Floats, k: int, *, links: int = 32, effort: int = 80, build_effort: int = 80
+) -> Found:
+    """A graph of neighbours walked from the top (faiss HNSW)."""
+    import faiss
+
+    index = faiss.IndexHNSWFlat(vectors.shape[1], links, faiss.METRIC_INNER_PRODUCT)
+    index.hnsw.efConstruction = build_effort
+    index.add(vectors)
+    index.hnsw.efSearch = max(effort, 2 * k)
+    similarity, places = index.search(queries, k)
+    return similarity, places
+
+
+def faiss_ivf_search(
+    queries: Floats, vectors: Floats, k: int, *, cells: int | None = None, probes: int | None = None
+) -> Found:
+    """The cells nearest to the query of a k-means partition (faiss IVF)."""
+    import faiss
+
+    cells = cells or max(1, min(int(np.sqrt(len(vectors))), len(vectors) // 40))
+    index = faiss.IndexIVFFlat(faiss.IndexFlatIP(vectors.shape[1]), vectors.shape[1], cells)
+    index.metric_type = faiss.METRIC_INNER_PRODUCT
+    index.cp.seed = 1
+    index.train(vectors[:: max(1, len(vectors) // (64 * cells))])
+    index.add(vectors)
+    index.nprobe = probes or max(1, min(cells, cells // 12 + 4))
+    similarity, places = index.search(queries, k)
+    return similarity, places
+
+
+def voyager_search(
+    queries: Floats, vectors: Floats, k: int, *, links: int = 16, effort: int = 100, build_effort: int = 100
+) -> Found:
+    """A graph of neighbours (Voyager, Annoy's successor)."""
+    voyager = optional("voyager", "neighbours")
+    index = voyager.Index(
+        voyager.Space.InnerProduct,
+        num_dimensions=vectors.shape[1],
+        M=links,
+        ef_construction=build_effort,
+        random_seed=1,
+    )
+    index.add_items(vectors)
+    places, distances = index.query(queries, k=k, query_ef=max(effort, 2 * k))
+    return 1 - distances, places.astype(np.int64)
+
+
+def usearch_search(
+    queries: Floats, vectors: Floats, k: int, *, links: int = 16, effort: int = 100, build_effort: int = 100
+) -> Found:
+    """A graph of neighbours (usearch)."""
+    usearch = optional("usearch.index", "neighbours")
+    index = usearch.Index(
+        ndim=vectors.shape[1],
+        metric="ip",
+        dtype="f32",
+        connectivity=links,
+        expansion_add=build_effort,
+        expansion_search=max(effort, 2 * k),
+    )
+    index.add(np.arange(len(vectors)), vectors)
+    found = index.search(queries, k)
+    counts = np.asarray(found.counts)[:, None]
+    places = np.where(np.arange(found.keys.shape[1]) < counts, found.keys.astype(np.int64), -1)
+    return 1 - np.asarray(found.distances, dtype=np.float32), places
+
+
+def annoy_search(queries: Floats, vectors: Floats, k: int, *, trees: int = 100, search_k: int = -1) -> Found:
+    """A forest of random hyperplanes (Annoy), as in the paper."""
+    annoy = optional("annoy", "annoy")
+    index = annoy.AnnoyIndex(vectors.shape[1], "angular")
+    index.set_seed(1)
+    for place, vector in enumerate(vectors):
+        index.add_item(place, vector)
+    index.build(trees)
+    places = np.full((len(queries), k), -1, dtype=np.int64)
+    similarity = np.full((len(queries), k), -np.inf, dtype=np.float32)
+    for number, query in enumerate(queries):
+        found, distances = index.get_nns_by_vector(query, k, search_k, include_distances=True)
+        places[number, : len(found)] = found
+        # Annoy's angular distance is the chord, √(2 − 2 cos).
+        similarity[number, : len(found)] = 1 - np.square(distances) / 2
+    return similarity, places
+
+
+INDEX_ROWS = 1 << 20
+ENGINES: dict[str, Engine] = {
+    "exact": Engine(exact_search, 1 << 15),
+    "faiss-hnsw": Engine(faiss_hnsw_search, INDEX_ROWS),
+    "faiss-ivf": Engine(faiss_ivf_search, INDEX_ROWS),
+    "voyager": Engine(voyager_search, INDEX_ROWS),
+    "usearch": Engine(usearch_search, INDEX_ROWS),
+    "annoy": Engine(annoy_search, INDEX_ROWS),
+}
+
+
+def engine_named(name: str) -> Engine:
+    """The engine of that name."""
+    if name not in ENGINES:
+        raise UserError(f"no search engine {name!r}; {nearest(name, ENGINES)}")
+    return ENGINES[name]
+
+
+def optional(module: str, extra: str) -> ModuleType:
+    """A library that is not installed by default, or the command that installs it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        library = module.partition(".")[0]
+        raise UserError(f"the library {library!r} is not installed; pip install 'attnvat[{extra}]'") from error
