@@ -7,7 +7,7 @@ what all others do together, so those are multiplied as a narrow dense matrix an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal

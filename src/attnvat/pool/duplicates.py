@@ -1,4 +1,4 @@
-"""Which texts say the same: 64-bit keys of normalised texts, and the rows of a large pool that repeat an earlier one."""
+"""Texts that say the same: keys of normalised texts, and the rows of a large pool that repeat an earlier one."""
 
 from __future__ import annotations
 

@@ -70,9 +70,10 @@ class AverageEmbedding:
         ones = np.ones(len(encoded.ids), dtype=np.float32)
         shape = (len(encoded), len(self.vocabulary))
         # The sum points where the average does; unknown words have a row of zeros.
-        total = np.asarray(sparse.csr_matrix((ones, encoded.ids, encoded.offsets), shape=shape) @ self.matrix)
+        total: Floats = np.asarray(sparse.csr_matrix((ones, encoded.ids, encoded.offsets), shape=shape) @ self.matrix)
         length = np.linalg.norm(total, axis=1, keepdims=True)
-        return np.divide(total, length, out=np.zeros_like(total), where=length > 1e-12)
+        np.divide(total, length, out=total, where=length > 1e-12)
+        return total
 
     def blocks(self, pool: Pool, rows: int) -> Iterator[tuple[Rows, Floats]]:
         """The pool's vectors in blocks of `rows` (fewer at its end), with their row numbers; zero vectors left out."""

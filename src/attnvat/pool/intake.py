@@ -17,6 +17,8 @@ from attnvat.pool.staging import Candidates, Position, staged_file, staged_files
 from attnvat.progress import progress
 from attnvat.text.tokenizer import Tokenizer
 
+ADVANCE = 1000
+"""Records between two movements of the progress bar."""
 TOKENIZER = Tokenizer()
 """Counts tokens as training will, with its default options."""
 
@@ -39,7 +41,9 @@ def stage(
     sources: Sequence[Source], staging: Path, forbidden: set[int], options: BuildOptions, reached: Position
 ) -> Position:
     """Read the sources on from where an earlier build was, and stage what may enter; where the reading ended."""
-    position, digest, candidates = Position(counts=reached.counts.copy()), hashlib.blake2b(), Candidates()
+    position, digest, candidates = Position(), hashlib.blake2b(), Candidates()
+    position.counts = Counter(dict.fromkeys(("records", "in evaluation splits", "texts"), 0))
+    position.counts.update(reached.counts)
     files = len(staged_files(staging))
     with progress("reading texts") as advance:
         for number, source in enumerate(sources):
@@ -47,7 +51,8 @@ def stage(
                 text, pair = plain(example.text), None if example.pair is None else plain(example.pair)
                 digest.update(f"{number}\0{text}\0{pair}\n".encode("utf-8", "surrogatepass"))
                 position.records += 1
-                advance()
+                if position.records % ADVANCE == 0:
+                    advance(ADVANCE)
                 if position.records <= reached.records:
                     if position.records == reached.records and digest.hexdigest() != reached.digest:
                         raise changed(staging.parent)
@@ -72,7 +77,7 @@ def accepted(
     counts["records"] += 1
     whole = text_key(text)
     if whole in forbidden or (pair is not None and text_key(pair) in forbidden):
-        counts["records in evaluation splits"] += 1
+        counts["in evaluation splits"] += 1
         return
     cut = options.sentences and pair is None
     pieces = split_sentences(text) if cut else [" ".join(text.split())]

@@ -23,7 +23,7 @@ class Neighbours:
     @property
     def depth(self) -> int:
         """How many neighbours of each labelled text were looked for."""
-        return self.rows.shape[1]
+        return int(self.rows.shape[1])
 
 
 class NearestSoFar:

@@ -129,7 +129,7 @@ def annoy_search(queries: Floats, vectors: Floats, k: int, *, trees: int = 100, 
 
 INDEX_ROWS = 1 << 20
 ENGINES: dict[str, Engine] = {
-    "exact": Engine(exact_search, 1 << 15),
+    "exact": Engine(exact_search, 1 << 17),
     "faiss-hnsw": Engine(faiss_hnsw_search, INDEX_ROWS),
     "faiss-ivf": Engine(faiss_ivf_search, INDEX_ROWS),
     "voyager": Engine(voyager_search, INDEX_ROWS),

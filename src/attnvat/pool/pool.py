@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,8 @@ class Pool:
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
             raise UserError(f"{path / MANIFEST}: not the manifest of a pool; build one with `attnvat pool build`")
         if manifest.get("version") != VERSION:
-            raise UserError(
-                f"{path / MANIFEST}: pool format {manifest.get('version')}, this program reads {VERSION}; build it again"
-            )
+            found = manifest.get("version")
+            raise UserError(f"{path / MANIFEST}: pool format {found}, this program reads {VERSION}; build it again")
         try:
             pool = cls(path, manifest)
         except (KeyError, TypeError) as error:
@@ -148,11 +147,6 @@ def read_arrow(file: Path) -> pa.Table:
             return pa.ipc.open_file(mapped).read_all()
     except (pa.ArrowInvalid, OSError) as error:
         raise UserError(f"{file}: not a readable Arrow file ({error}); make it again") from error
-
-
-def concatenated(texts: Sequence[str | None]) -> str:
-    """A pair of texts as the one text by which it is compared with others."""
-    return " ".join(text for text in texts if text is not None)
 
 
 def _no_pool(path: Path) -> str:

@@ -57,15 +57,16 @@ class Selection:
         made = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
         if made.get("format") != FORMAT or made.get("version") != VERSION:
             raise UserError(f"{file}: not a selection this program reads; make it with `attnvat pool select`")
-        columns = [table.column(name).to_numpy() for name in ("row", "nearest", "rank", "distance")]
-        if rows_digest(columns[0]) != made["rows_sha256"]:
+        rows = table.column("row").to_numpy()
+        if rows_digest(rows) != made["rows_sha256"]:
             raise UserError(f"{file}: damaged (its rows are not those written); make it again")
         if pool is not None and made["pool"]["fingerprint"] != pool.fingerprint:
             raise UserError(
                 f"{file}: made from another pool ({made['pool']['rows']:,} texts, {made['pool']['fingerprint'][:12]}) "
                 f"than {pool.path} ({len(pool):,} texts, {pool.fingerprint[:12]}); select again from this one"
             )
-        return cls(*columns, made=made)
+        near, rank, distance = (table.column(name).to_numpy() for name in ("nearest", "rank", "distance"))
+        return cls(rows, near, rank, distance, made)
 
 
 def rows_digest(rows: NDArray[np.int64]) -> str:

@@ -17,9 +17,10 @@ _END = re.compile(
     # … or none of the white space, as hurried reviewers write: "so bad.The end".
     r"|(?<=[a-z]{3})(?P<tight>[.!?]+)(?=[A-Z][a-z])"
 )
-_ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof st rev hon gen sen rep gov lt col capt cmdr sgt maj adm pres messrs mt ft vs no nos vol fig dept"
-    " jan feb mar apr jun jul aug sept oct nov dec cf al eg ie e.g i.e u.s u.k u.n d.c ph.d a.k.a".split()
+_ABBREVIATIONS = re.compile(
+    "mr|mrs|ms|dr|prof|st|rev|hon|gen|sen|rep|gov|lt|col|capt|cmdr|sgt|maj|adm|pres|messrs|mt|ft|vs|no|nos|vol|fig|dept"
+    "|jan|feb|mar|apr|jun|jul|aug|sept|oct|nov|dec|cf|al|eg|ie|e[.]g|i[.]e|u[.]s|u[.]k|u[.]n|d[.]c|ph[.]d|a[.]k[.]a",
+    re.IGNORECASE,
 )
 """Words whose dot does not end a sentence, or too seldom to cut there."""
 _LAST_WORD = re.compile(r"[^\s\"'“‘(\[]+$")
@@ -47,4 +48,4 @@ def _is_abbreviation(before: str) -> bool:
     if last is None:  # a tokenised text: the dot stands alone
         return False
     word = last[0]
-    return (len(word) == 1 and word.isupper() and word != "I") or word.lower() in _ABBREVIATIONS
+    return (len(word) == 1 and word.isupper() and word != "I") or bool(_ABBREVIATIONS.fullmatch(word))

@@ -42,7 +42,9 @@ def write_shards(
         counted = ", ".join(f"{name} {count:,}" for name, count in position.counts.items())
         shutil.rmtree(staging)
         raise UserError(f"{out}: nothing is left to make a pool of ({counted or 'the sources are empty'})")
-    shards, digests, start = [], [], 0
+    shards: list[dict[str, Any]] = []
+    digests: list[bytes] = []
+    start = 0
     with progress("writing pool", total=rows) as advance:
         for file, part in zip(files, keys, strict=True):
             keep = ~repeats[start : start + len(part)]
@@ -62,7 +64,7 @@ def write_shards(
         "rows": rows - duplicates,
         "fingerprint": fingerprint(digests),
         "counts": {**position.counts, "duplicates": duplicates, "kept": rows - duplicates},
-        "pairs": any("pair" in read_arrow(out / str(shard["file"])).column_names for shard in shards),
+        "pairs": any("pair" in read_arrow(out / shard["file"]).column_names for shard in shards),
         "plan": plan,
         "shards": shards,
     }

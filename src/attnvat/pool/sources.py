@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnvat.corpora.example import Example, plain
+from attnvat.corpora.own import read_unlabelled
 from attnvat.corpora.registry import CORPORA, unlabelled_examples
 from attnvat.errors import UserError, nearest
 from attnvat.text.tokenizer import Text
@@ -31,12 +32,13 @@ def open_source(
     text_pair: str | None = None,
     skip_bad: bool = False,
 ) -> Source:
-    """The source a person names: a corpus (`1bw`, `news`, `imdb`), a Hugging Face data set (`hf:name`), or a path."""
+    """The source a person names: a corpus (`1bw`, `news`, `imdb`), a file or folder, or `hf:` and a data set.
+
+    A corpus' name wins over a file of that name; `./news` means the file.
+    """
     if spec in CORPORA:
         archive = CORPORA[spec].require(data_dir)
         return Source(spec, lambda: unlabelled_examples(spec, data_dir=data_dir), path_stamp(archive.path))
-    from attnvat.corpora.own import read_unlabelled
-
     path = Path(spec)
     if not spec.startswith("hf:") and not path.exists():
         raise UserError(f"{spec}: neither a file or folder nor a corpus; {nearest(spec, CORPORA)}")
