@@ -26,6 +26,7 @@ Text = str | Sequence[str]
 
 _V = TypeVar("_V")
 _HTML_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+(?:[.,:/]\d+)*")
 
 
@@ -99,7 +100,9 @@ def _words(tokenizer: Tokenizer) -> Memo[str]:
             return NUMBER
         if _HTML_BREAK.fullmatch(word):
             return BREAK
-        word = word.replace("’", "'") if len(word) > 1 else word
+        if not word.isascii():
+            # Curly apostrophes would hide contractions from vectors; half a surrogate pair cannot be written out.
+            word = _SURROGATE.sub("\ufffd", word.replace("’", "'") if len(word) > 1 else word)
         return word.lower() if lower else word
 
     return Memo(normalise)

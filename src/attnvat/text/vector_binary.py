@@ -19,14 +19,10 @@ def read_word2vec_vectors(handle: BinaryIO, file: str) -> Iterator[Block]:
     """All words and vectors of a word2vec `.bin`, some megabytes at a time; `file` names it in errors."""
     header = re.fullmatch(rb"(\d+) (\d+)\s*", handle.readline(64))
     if not header:
-        raise UserError(
-            f"{file}: 1: not word2vec's binary format: expected the number of words and of dimensions"
-        )
+        raise UserError(f"{file}: 1: not word2vec's binary format: expected the number of words and of dimensions")
     expected, dimension = int(header[1]), int(header[2])
     if not expected or not dimension:
-        raise UserError(
-            f"{file}: 1: the header promises {expected} vectors of {dimension} numbers: nothing to read"
-        )
+        raise UserError(f"{file}: 1: the header promises {expected} vectors of {dimension} numbers: nothing to read")
     size, seen, rest = 4 * dimension, 0, b""
     while seen < expected:
         fresh = handle.read(max(BLOCK_BYTES, size + LONGEST_WORD))
@@ -54,15 +50,12 @@ def read_word2vec_vectors(handle: BinaryIO, file: str) -> Iterator[Block]:
 
 def _word(raw: bytes, number: int, file: str) -> str:
     try:
-        word = raw.decode("utf-8")
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UserError(
             f"{file}: vector {number:,}: the word is not UTF-8 ({error.reason}); "
             "the header's dimension is wrong or the file is damaged: download it again"
         ) from error
-    if "\n" in word:
-        raise UserError(f"{file}: vector {number:,}: the word holds a line break; {AGAIN}")
-    return word
 
 
 def _check_finite(matrix: np.ndarray[tuple[int, ...], np.dtype[np.float32]], before: int, file: str) -> None:

@@ -45,13 +45,13 @@ class VectorTable:
         return self.matrix[torch.from_numpy(numbers)].numpy()
 
 
-def cached_table(file: VectorFile) -> VectorTable | None:
-    """The cached copy of a file of vectors, if there is a sound one."""
+def open_table(path: Path) -> VectorTable | None:
+    """The table written to `path`, if there is a sound one."""
     try:
-        with safe_open(cache_path(file), framework="pt") as stored:
-            words = stored.get_tensor("words").numpy().tobytes().decode("utf-8").split("\n")
+        with safe_open(path, framework="pt") as stored:
+            words = json.loads(stored.get_tensor("words").numpy().tobytes())
             return VectorTable(words, stored.get_tensor("matrix"))
-    except (OSError, SafetensorError):
+    except (OSError, SafetensorError, ValueError):
         return None
 
 
@@ -68,10 +68,10 @@ def write_table(path: Path, blocks: Iterable[Block]) -> None:
     with atomic_write(path, "wb") as handle:
         handle.seek(HEADER_BYTES)
         for words, matrix in blocks:
-            names.append("\n".join(words).encode("utf-8"))
+            names.append(json.dumps(words)[1:-1].encode("ascii"))
             handle.write(np.ascontiguousarray(matrix, dtype="<f4").data)
             count, dimension = count + len(words), matrix.shape[1]
-        text = b"\n".join(names)
+        text = b"[" + b",".join(names) + b"]"
         handle.write(text)
         end = 4 * count * dimension
         header = {

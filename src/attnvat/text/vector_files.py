@@ -115,14 +115,10 @@ def find_vectors(source: str | Path, data_dir: Path | str | None = None) -> Vect
         looked = f"looked in {places} for {source}{{{forms}}}, plain or compressed"
         name = next((name for start, name in OFFICIAL.items() if str(source).startswith(start)), None)
         remedy = (
-            f"download {name} from its authors and put it there"
-            if name
-            else "give the path of a file of word vectors"
+            f"download {name} from its authors and put it there" if name else "give the path of a file of word vectors"
         )
         raise UserError(f"no word vectors {str(source)!r}: {looked}; {remedy}")
-    raise UserError(
-        f"{path}: no such file; give the path of a file of word vectors, or a name such as glove.6B.100d"
-    )
+    raise UserError(f"{path}: no such file; give the path of a file of word vectors, or a name such as glove.6B.100d")
 
 
 def _only_member(path: Path) -> VectorFile:

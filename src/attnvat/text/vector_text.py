@@ -16,6 +16,7 @@ from attnvat.errors import UserError
 Block = tuple[list[str], npt.NDArray[np.float32]]
 """Some words and their vectors (n, d)."""
 BLOCK_BYTES = 8 << 20
+LARGEST = float(np.finfo(np.float32).max)
 AGAIN = "truncated or damaged: download it again"
 
 
@@ -24,9 +25,7 @@ def read_text_vectors(handle: BinaryIO, file: str) -> Iterator[Block]:
     first = handle.readline()
     header = re.fullmatch(rb"(\d+) (\d+)\s*", first)
     expected, line = (int(header[1]), 2) if header else (None, 1)
-    dimension = (
-        int(header[2]) if header else len(first.split(b" ")) - 1 - first.rstrip(b"\r\n").endswith(b" ")
-    )
+    dimension = int(header[2]) if header else len(first.split(b" ")) - 1 - first.rstrip(b"\r\n").endswith(b" ")
     if dimension < 2:
         raise UserError(f"{file}: 1: not word vectors: expected a word and its numbers, separated by spaces")
     seen, rest = 0, b"" if header else first
@@ -76,21 +75,22 @@ def _fast(block: bytes, dimension: int) -> Block | None:
 def _careful(block: bytes, dimension: int, file: str, line: int) -> Block:
     """The words and vectors of lines that may hold words with spaces; a bad line is named."""
     words, rows = [], []
-    for number, content in enumerate(block.split(b"\n"), line):
+    lines = block.split(b"\n")
+    for number, content in enumerate(lines, line):
         if not content.strip():
             continue
         word, *values = content.rstrip().rsplit(b" ", dimension)
-        try:
-            vector = np.array(values, dtype=np.float64)
-        except ValueError:
-            vector = np.empty(0)
-        if len(values) != dimension:
-            whole = block.endswith(b"\n") or content is not block[-len(content) :]
-            remedy = "all lines must be alike: correct or remove it" if whole else AGAIN
-            raise UserError(f"{file}: {number}: {len(values)} numbers, expected {dimension}; {remedy}")
-        if not (len(vector) and np.isfinite(vector).all()):
-            bad = next(value for value in values if not _finite(value)).decode("utf-8", "replace")
-            raise UserError(f"{file}: {number}: {bad!r} is not a finite number; correct or remove the line")
+        for value in values if len(values) == dimension else ():
+            if not _finite(value):
+                shown = value.decode("utf-8", "replace")
+                raise UserError(f"{file}: {number}: {shown!r} is not a finite number; correct or remove the line")
+        # Words with spaces exist (". . ."), but numbers after the first space are too many numbers.
+        surplus = word.split(b" ")[1:]
+        if len(values) != dimension or (surplus and all(map(_finite, surplus))):
+            unfinished = number == line + len(lines) - 1 and len(values) < dimension
+            remedy = AGAIN if unfinished else "all lines must be alike: correct or remove it"
+            count = len(surplus) + len(values)
+            raise UserError(f"{file}: {number}: {count} numbers, expected {dimension}; {remedy}")
         try:
             words.append(word.decode("utf-8"))
         except UnicodeDecodeError as error:
@@ -98,12 +98,13 @@ def _careful(block: bytes, dimension: int, file: str, line: int) -> Block:
                 f"{file}: {number}: the word is not UTF-8 ({error.reason}); "
                 "convert the file to UTF-8 or remove the line"
             ) from error
-        rows.append(vector.astype(np.float32))
+        rows.append(np.array(values, dtype=np.float64).astype(np.float32))
     return words, np.stack(rows)
 
 
 def _finite(value: bytes) -> bool:
+    """Whether the text is a number that float32 can hold."""
     try:
-        return bool(np.isfinite(float(value)))
+        return abs(float(value)) <= LARGEST
     except ValueError:
         return False

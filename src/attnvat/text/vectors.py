@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from attnvat.progress import progress
 from attnvat.storage import atomic_write
 from attnvat.text.fasttext_binary import FastText, open_fasttext
 from attnvat.text.vector_binary import read_word2vec_vectors
-from attnvat.text.vector_cache import VectorTable, cache_path, cached_table, forget_earlier, write_table
+from attnvat.text.vector_cache import VectorTable, cache_path, forget_earlier, open_table, write_table
 from attnvat.text.vector_files import VectorFile, find_vectors
 from attnvat.text.vector_text import BLOCK_BYTES, Block, read_text_vectors
 
@@ -58,13 +58,7 @@ def load_vectors(
     table = _cached(file) if cache else None
     if table is None:
         table = _read_only(file, {spelling for word in words for spelling in spellings(word)})
-    # A file may hold a word twice: the first counts, so it is put into the dictionary last.
-    row_of = dict(zip(reversed(table.words), range(len(table.words) - 1, -1, -1), strict=True))
-    rows = _match(words, row_of)
-    found = rows >= 0
-    matrix = np.zeros((len(words), table.dimension), dtype=np.float32)
-    matrix[found] = table.rows(rows[found])
-    return Vectors(matrix, found, table.dimension, str(file))
+    return pick(table, words, str(file))
 
 
 def vector_words(source: str | Path, *, data_dir: Path | str | None = None, cache: bool = True) -> set[str]:
@@ -82,15 +76,19 @@ def spellings(word: str) -> tuple[str, ...]:
     return word, word.lower(), word.capitalize(), word.upper()
 
 
-def _match(words: Sequence[str], row_of: Mapping[str, int]) -> npt.NDArray[np.int64]:
-    """The row of each word under its best spelling, -1 where it has none (N,)."""
+def pick(table: VectorTable, words: Sequence[str], source: str) -> Vectors:
+    """The vectors of `words` out of a table, each under its best spelling."""
+    # A file may hold a word twice: the first counts, so it is put into the dictionary last.
+    row_of = dict(zip(reversed(table.words), range(len(table.words) - 1, -1, -1), strict=True))
     rows = np.full(len(words), -1, dtype=np.int64)
     for number, word in enumerate(words):
-        for spelling in (word,) if word in row_of else spellings(word):
-            if spelling in row_of:
-                rows[number] = row_of[spelling]
-                break
-    return rows
+        spelling = next((spelling for spelling in spellings(word) if spelling in row_of), None)
+        if spelling is not None:
+            rows[number] = row_of[spelling]
+    found = rows >= 0
+    matrix = np.zeros((len(words), table.dimension), dtype=np.float32)
+    matrix[found] = table.rows(rows[found])
+    return Vectors(matrix, found, table.dimension, source)
 
 
 def _blocks(file: VectorFile) -> Iterator[Block]:
@@ -104,13 +102,13 @@ def _blocks(file: VectorFile) -> Iterator[Block]:
 
 def _cached(file: VectorFile) -> VectorTable | None:
     """The cached copy of a file, made now if there is none; None where no cache can be written."""
-    table = cached_table(file)
+    path = cache_path(file)
+    table = open_table(path)
     if table is None:
-        path = cache_path(file)
         if not forget_earlier(path):
             return None
         write_table(path, _blocks(file))
-        table = cached_table(file)
+        table = open_table(path)
     return table
 
 

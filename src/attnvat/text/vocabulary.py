@@ -66,9 +66,7 @@ class Vocabulary:
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise UserError(f"{path}: not a vocabulary: expected a JSON list of words")
         if words[:2] != [PAD, UNKNOWN]:
-            raise UserError(
-                f"{path}: not a vocabulary written by attnvat: it does not begin with {PAD} and {UNKNOWN}"
-            )
+            raise UserError(f"{path}: not a vocabulary written by attnvat: it does not begin with {PAD} and {UNKNOWN}")
         return cls(words)
 
 
