@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from attnvat.errors import UserError
@@ -109,17 +109,14 @@ def readable(path: Path) -> Iterator[None]:
     """Turn every way in which reading a file can fail into a sentence that names the file and the remedy."""
     try:
         yield
-    except (
-        EOFError,
-        lzma.LZMAError,
-        zlib.error,
-        zipfile.BadZipFile,
-        tarfile.TarError,
-        gzip.BadGzipFile,
-    ) as error:
+    except DAMAGE as error:
         raise UserError(f"{path}: damaged or truncated ({error}); download it again") from error
     except NotImplementedError as error:
         raise UserError(f"{path}: {error}; unpack it with another program and name the folder") from error
+    except RuntimeError as error:
+        if "encrypted" not in str(error):
+            raise
+        raise UserError(f"{path}: encrypted; unpack it and name the file or folder") from error
     except FileNotFoundError as error:
         raise UserError(f"{error.filename or path}: no such file") from error
     except OSError as error:
@@ -167,7 +164,9 @@ def _tar_members(path: Path, wanted: Wanted) -> Iterator[Member]:
             for member in archive:
                 name = checked_name(path, member.name)
                 if not (member.isreg() or member.isdir()):
-                    raise UserError(f"{path}: member {name!r} is a link or device; refused, take the official archive")
+                    raise UserError(
+                        f"{path}: member {name!r} is a link or a device; refused, take the official archive"
+                    )
                 if member.isreg() and wanted(name):
                     handle = archive.extractfile(member)
                     assert handle is not None
@@ -176,13 +175,10 @@ def _tar_members(path: Path, wanted: Wanted) -> Iterator[Member]:
 
 def checked_name(path: Path, name: str) -> str:
     """The member's name without a leading `./`; a name that would leave the archive is refused."""
-    parts = PurePosixPath(name).parts
-    drive = len(name) > 1 and name[1] == ":"
-    if not parts and name not in ("", ".", "./"):
-        parts = ("..",)
-    if name.startswith(("/", "\\")) or drive or ".." in parts or ".." in name.split("\\"):
-        raise UserError(f"{path}: member {name!r} points outside the archive; refused, take the official archive")
-    return "/".join(parts)
+    parts = name.replace("\\", "/").split("/")
+    if name[:1] in ("/", "\\") or name[1:2] == ":" or ".." in parts:
+        raise UserError(f"{path}: member {name!r} points outside the archive; {OFFICIAL}")
+    return "/".join(part for part in name.split("/") if part not in ("", "."))
 
 
 def size_limit(path: Path) -> int:

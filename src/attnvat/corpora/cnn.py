@@ -13,8 +13,8 @@ from attnvat.corpora.corpus import Corpus
 from attnvat.corpora.example import Example
 from attnvat.corpora.official import Official
 from attnvat.corpora.parsed import Splits, parsed
+from attnvat.corpora.split import by_id, shuffled
 from attnvat.corpora.split import halves as into_halves
-from attnvat.corpora.split import shuffled
 from attnvat.corpora.table1 import against_table1
 from attnvat.corpora.words import Words
 from attnvat.errors import UserError
@@ -61,7 +61,7 @@ def parse(archive: Archive) -> Splits:
         found = MEMBER.search(member.name)
         assert found is not None
         splits[found[1]].append(read_question(member, found[2]))
-    return splits
+    return by_id(splits)
 
 
 def read_question(member: Member, id_: str) -> Example:

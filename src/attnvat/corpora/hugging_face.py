@@ -38,6 +38,8 @@ def open_dataset(source: str) -> dict[str, Table]:
 
 def _load(datasets: Any, name: str) -> Any:
     path = Path(name)
+    if not path.exists() and name.startswith((".", "/", "~")):
+        raise UserError(f"{PREFIX}{name}: no such file or folder")
     if not path.exists():
         hub_name, _, configuration = name.partition(":")
         return datasets.load_dataset(hub_name, configuration or None)

@@ -15,7 +15,7 @@ from attnvat.corpora.corpus import Corpus
 from attnvat.corpora.example import Example
 from attnvat.corpora.official import Official
 from attnvat.corpora.parsed import Splits, parsed
-from attnvat.corpora.split import shuffled, stratified
+from attnvat.corpora.split import by_id, shuffled, stratified
 from attnvat.corpora.table1 import against_table1
 from attnvat.errors import UserError
 from attnvat.progress import track
@@ -79,7 +79,7 @@ def parse(archive: Archive) -> Splits:
         short = sum(map(is_word.__getitem__, tokenize(text))) < SHORT
         example = Example(text, label=LABELS[kind == "pos"], id=f"{part}/{kind}/{number}")
         splits.setdefault(part if short else f"{part}-long", []).append(example)
-    return splits
+    return by_id(splits)
 
 
 OFFICIAL = Official("imdb", "Large Movie Review Dataset", "single", "aclImdb_v1.tar.gz", ("aclImdb",), load)

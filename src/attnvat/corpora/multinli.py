@@ -12,7 +12,7 @@ from dataclasses import replace
 from attnvat.corpora.archive import Archive
 from attnvat.corpora.corpus import Corpus
 from attnvat.corpora.example import Example, plain
-from attnvat.corpora.nli import LABELS, agreed, read_splits, set_halves
+from attnvat.corpora.nli import LABELS, agreed, cut_long, read_splits, set_halves
 from attnvat.corpora.official import Official
 from attnvat.corpora.split import stratified
 from attnvat.corpora.table1 import against_table1
@@ -31,7 +31,7 @@ def load(archive: Archive, *, seed: int, halves: bool = True, single: bool = Fal
     """Hypothesis and premise pairs; `single=True` joins premise and hypothesis into one text."""
     splits, files = read_splits("multinli", archive, FILES, needed=("train", "test-matched"))
     notes: list[str] = []
-    kept = agreed(splits, notes)
+    kept = cut_long(agreed(splits, notes), notes)
     if single:
         kept = {name: list(map(joined, pairs)) for name, pairs in kept.items()}
     train, validation = stratified(kept.pop("train"), VALIDATION_SHARE, seed)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from attnvat.corpora.archive import Archive, Member, Wanted, decoded
 from attnvat.corpora.corpus import Corpus
-from attnvat.corpora.example import Example
+from attnvat.corpora.example import Example, plain
 from attnvat.corpora.parsed import Splits, parsed
 from attnvat.corpora.split import halves as into_halves
 from attnvat.errors import UserError
@@ -19,6 +20,8 @@ from attnvat.errors import UserError
 LABELS = ("entailment", "neutral", "contradiction")
 NO_AGREEMENT = "-"
 PARSER = "1"
+LONGEST = 500
+"""Words of the longest sentence that is believed; the corpora's own have at most about 400."""
 
 
 def read_splits(
@@ -30,7 +33,8 @@ def read_splits(
     """
 
     def parse(archive: Archive) -> Splits:
-        return {files[_base(member.name)]: read_pairs(member) for member in archive.members(wanted)}
+        found = {files[_base(member.name)]: read_pairs(member) for member in archive.members(wanted)}
+        return {split: found[split] for split in files.values() if split in found}
 
     wanted = _wanted(files)
     splits, fingerprint = parsed(name, archive, wanted, parse, PARSER)
@@ -70,6 +74,27 @@ def agreed(splits: Splits, notes: list[str]) -> Splits:
     if dropped.total():
         listed = ", ".join(f"{name} {count:,}" for name, count in dropped.items() if count)
         notes.append(f"pairs without an agreed label ('{NO_AGREEMENT}') left out: {listed}")
+    return kept
+
+
+def cut_long(splits: Splits, notes: list[str]) -> Splits:
+    """The splits with sentences of more than `LONGEST` words cut: there, records of the file have run together."""
+    cut = 0
+
+    def checked(pair: Example) -> Example:
+        nonlocal cut
+        texts = [plain(pair.text), plain(pair.pair or "")]
+        if max(map(len, texts)) <= LONGEST:  # a word has a character at least
+            return pair
+        hypothesis, premise = (text.split() for text in texts)
+        if max(len(hypothesis), len(premise)) <= LONGEST:
+            return pair
+        cut += 1
+        return replace(pair, text=" ".join(hypothesis[:LONGEST]), pair=" ".join(premise[:LONGEST]))
+
+    kept = {name: list(map(checked, pairs)) for name, pairs in splits.items()}
+    if cut:
+        notes.append(f"pairs with a sentence of more than {LONGEST} words (records run together), cut there: {cut}")
     return kept
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -71,11 +71,15 @@ class Official:
         parameters = inspect.signature(self.load).parameters.values()
         return {parameter.name for parameter in parameters if parameter.kind is keyword_only} - {"seed"}
 
-    def read(self, archive: Archive, *, seed: int = SPLIT_SEED, **options: Any) -> Corpus:
-        """The corpus in `archive`; an option this corpus does not have is named."""
+    def check_options(self, options: Iterable[str]) -> None:
+        """Refuse an option this corpus does not have, with the nearest it has."""
         known = self.options()
         for option in options:
             if option not in known:
                 hint = nearest(option, known) if known else "it takes none"
                 raise UserError(f"corpus {self.name!r} has no option {option!r}; {hint}")
+
+    def read(self, archive: Archive, *, seed: int = SPLIT_SEED, **options: Any) -> Corpus:
+        """The corpus in `archive`."""
+        self.check_options(options)
         return self.load(archive, seed=seed, **options)

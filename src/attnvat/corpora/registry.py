@@ -37,6 +37,7 @@ def load_corpus(name: str, *, data_dir: Path | str | None = None, seed: int = SP
     `seed` decides the splits only and is best left alone, so that runs with different training seeds compare.
     """
     official = named(name)
+    official.check_options(options)
     return official.read(official.require(data_dir), seed=seed, **options)
 
 

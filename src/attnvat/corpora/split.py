@@ -41,6 +41,11 @@ def halves(examples: Sequence[Example], seed: int) -> tuple[list[Example], list[
     return order[:middle], [replace(example, label=None) for example in order[middle:]]
 
 
+def by_id(splits: dict[str, list[Example]]) -> dict[str, list[Example]]:
+    """The splits each in the order of its ids, since archives of the same corpus order their files differently."""
+    return {name: sorted(splits[name], key=_place) for name in sorted(splits)}
+
+
 def ceiling(number: float) -> int:
     """The number rounded up, forgiving the last bits of a product such as 0.15 * 60,000."""
     return -int(-round(number, 6) // 1)
