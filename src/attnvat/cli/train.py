@@ -1,0 +1,135 @@
+"""`attnvat train` and `attnvat config`: flags, YAML file and record are one and the same config."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from attnvat.errors import UserError
+from attnvat.progress import stderr
+from attnvat.training import Config, fit, load_data, open_run, prepare, template
+from attnvat.training.config import from_dict, hints, load_config
+from attnvat.training.display import display_for_terminal, shown
+
+EXAMPLE = """
+Examples:
+
+    attnvat train --data sst --vectors glove.6B.100d --technique attention-vat --epsilon 0.5
+
+    attnvat train --data reviews.csv --text review --label stars --vectors learn
+
+    attnvat train --resume runs/sst-attention-vat-seed0
+"""
+
+
+def train(
+    config: Path | None,
+    out: Path | None,
+    resume: Path | None,
+    **flags: Any,
+) -> None:
+    """Train a classifier; everything about it is on record in the run's folder, and a stopped run can be resumed."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    if resume:
+        resume_run(resume, given, config, out)
+        return
+    chosen = from_dict((load_config(config).to_dict() if config else {}) | given, str(config or "command line"))
+    folder = out or free_folder(Path("runs"), chosen)
+    stderr.print(f"run: {folder}", highlight=False)
+    go(chosen, folder, resume=False)
+
+
+def resume_run(folder: Path, given: dict[str, Any], config: Path | None, out: Path | None) -> None:
+    """Go on with a stopped run; options that differ from its record are refused."""
+    run = open_run(folder)
+    if config or out:
+        raise UserError("--resume takes its options from the run; leave --config and --out away")
+    recorded = run.config.to_dict()
+    changed = [
+        f"{name} is {recorded[name]!r} there, {value!r} here"
+        for name, value in given.items()
+        if recorded[name] != value
+    ]
+    if changed:
+        raise UserError(f"{folder}: a run is resumed with its own options: {'; '.join(changed)}")
+    if run.result:
+        stderr.print(f"{folder} is finished already", highlight=False)
+        report(run.result, folder)
+        return
+    go(run.config, folder, resume=True)
+
+
+def go(config: Config, folder: Path, resume: bool) -> None:
+    """Load, prepare, train and say what came out."""
+    display = display_for_terminal()
+    try:
+        prepared = prepare(config, load_data(config))
+        for note in prepared.notes:
+            display.note(note)
+        trained = fit(config, prepared, folder, resume, display)
+    finally:
+        display.close()
+    report(trained.result, folder)
+
+
+def report(result: dict[str, Any], folder: Path) -> None:
+    """The outcome in two lines."""
+    scores: dict[str, float] = {name: 100 * result[name] for name in ("validation", "test") if name in result}
+    print(f"{result['metric']}: {shown(scores)} (best epoch {result['epoch'] + 1})")
+    print(f"next: attnvat evaluate {folder}")
+
+
+def free_folder(root: Path, config: Config) -> Path:
+    """A folder name that says what the run is and is not taken."""
+    name = f"{Path(config.data).stem}-{config.technique}-seed{config.seed}"
+    candidates = [root / name, *(root / f"{name}-{number}" for number in range(2, 10_000))]
+    return next(folder for folder in candidates if not folder.exists())
+
+
+def config_template() -> None:
+    """Print a commented YAML file with every option of `attnvat train`.
+
+    Example: attnvat config > run.yaml
+    """
+    print(template(), end="")
+
+
+def with_flags(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with a flag for every option of the config."""
+    own = {
+        "config": Annotated[Path | None, typer.Option("--config", help="YAML file; flags win over it.")],
+        "out": Annotated[Path | None, typer.Option("--out", help="Folder of the run (runs/DATA-TECHNIQUE-seedN).")],
+        "resume": Annotated[Path | None, typer.Option("--resume", help="Go on with the run in this folder.")],
+    }
+    kinds = dict(own)
+    for item in dataclasses.fields(Config):
+        kind = plain_type(hints()[item.name])
+        flag = "--" + item.name.replace("_", "-")
+        names = [f"{flag}/--no-{flag[2:]}"] if kind is bool else [flag]
+        default = "" if item.default in (None, "") else f" [default: {item.default}]"
+        option = typer.Option(*names, help=item.metadata["help"] + default, rich_help_panel=item.metadata["section"])
+        kinds[item.name] = Annotated[kind | None, option]
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kinds[name])
+            for name in kinds
+        ]
+    )
+    command.__annotations__ = kinds
+    return command
+
+
+def plain_type(hint: Any) -> Any:
+    """The one type a flag has: a choice is text (and checked by the config), an optional value its value's type."""
+    if typing.get_origin(hint) is Literal:
+        return str
+    if isinstance(hint, types.UnionType):
+        return next(kind for kind in typing.get_args(hint) if kind is not type(None))
+    return hint

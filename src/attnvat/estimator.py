@@ -1,0 +1,219 @@
+"""The same engine for Python: a classifier with scikit-learn's conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import check_is_fitted
+
+from attnvat.corpora import Corpus, Example
+from attnvat.errors import UserError
+from attnvat.evaluation.explanations import Explanation, explain
+from attnvat.evaluation.prediction import predict
+from attnvat.evaluation.subject import encode_examples
+from attnvat.models import from_pretrained, save_pretrained
+from attnvat.storage import read_json, write_json
+from attnvat.training import Config, fit, open_run, prepare
+from attnvat.training.display import Silent, display_for_terminal
+
+ESTIMATOR = "estimator.json"
+OUTSIDE = ("validation_size", "run_dir", "verbose")
+"""Parameters of the estimator that are not options of a run."""
+
+
+class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """An attention-based text classifier trained with any of the nine techniques.
+
+    X is a sequence of texts, or of pairs of texts (two columns); y holds labels of any type. Unlabelled texts for the
+    VAT techniques go to `fit` as `unlabeled`. With `run_dir` the run is on record there, as `attnvat train` leaves it.
+    All other parameters are the options of `attnvat config`.
+    """
+
+    def __init__(
+        self,
+        technique: str = "vanilla",
+        *,
+        epsilon: float | None = None,
+        xi: float | None = None,
+        iterations: int | None = None,
+        weight: float | None = None,
+        neighbours: int | None = None,
+        reading: str | None = None,
+        vectors: str | None = None,
+        data_dir: str | None = None,
+        dimension: int | None = None,
+        lower: bool = True,
+        numbers: bool = True,
+        min_frequency: int = 1,
+        max_vocabulary: int | None = None,
+        max_length: int | None = None,
+        pool_words: bool = True,
+        hidden: int = 256,
+        attention: int = 128,
+        decoder: Literal["paper", "joint"] = "paper",
+        dropout: float = 0.0,
+        batch_size: int = 32,
+        learning_rate: float = 1e-3,
+        l2: float = 1e-5,
+        embedding_updates: Literal["touched", "all"] = "touched",
+        clip: float | None = None,
+        epochs: int = 10,
+        patience: int = 3,
+        seed: int = 0,
+        device: str | None = None,
+        validation_size: float = 0.1,
+        run_dir: str | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.technique = technique
+        self.epsilon = epsilon
+        self.xi = xi
+        self.iterations = iterations
+        self.weight = weight
+        self.neighbours = neighbours
+        self.reading = reading
+        self.vectors = vectors
+        self.data_dir = data_dir
+        self.dimension = dimension
+        self.lower = lower
+        self.numbers = numbers
+        self.min_frequency = min_frequency
+        self.max_vocabulary = max_vocabulary
+        self.max_length = max_length
+        self.pool_words = pool_words
+        self.hidden = hidden
+        self.attention = attention
+        self.decoder = decoder
+        self.dropout = dropout
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.l2 = l2
+        self.embedding_updates = embedding_updates
+        self.clip = clip
+        self.epochs = epochs
+        self.patience = patience
+        self.seed = seed
+        self.device = device
+        self.validation_size = validation_size
+        self.run_dir = run_dir
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        unlabeled: Any = None,
+        validation: tuple[Any, Any] | None = None,
+    ) -> Self:
+        """Train on texts X and labels y; a stratified part is held out for early stopping if no `validation` is given."""
+        config = Config(data="python", **{k: v for k, v in self.get_params().items() if k not in OUTSIDE})
+        labels = np.asarray(y)
+        texts = as_examples(X)
+        if len(texts) != len(labels):
+            raise UserError(f"{len(texts)} texts but {len(labels)} labels")
+        self.classes_, numbers = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise UserError("all labels are the same; a classifier needs at least two classes")
+        train = labelled(texts, numbers)
+        if validation is None:
+            train, held_out = train_test_split(
+                train, test_size=self.validation_size, stratify=numbers, random_state=self.seed
+            )
+        else:
+            known = {label: number for number, label in enumerate(self.classes_.tolist())}
+            unknown = sorted({str(label) for label in np.asarray(validation[1]).tolist() if label not in known})
+            if unknown:
+                raise UserError(f"validation has labels that training has not: {', '.join(unknown)}")
+            held_out = labelled(
+                as_examples(validation[0]), [known[label] for label in np.asarray(validation[1]).tolist()]
+            )
+        corpus = Corpus("python", tuple(map(str, range(len(self.classes_)))), train, held_out, [], metric="accuracy")
+        more = None if unlabeled is None else as_examples(unlabeled)
+        display = display_for_terminal() if self.verbose else Silent()
+        folder = Path(self.run_dir) if self.run_dir else None
+        if more is not None and not config.build_technique().virtual:
+            raise UserError(
+                f"{self.technique} needs labels and cannot use unlabelled text; use one of the VAT techniques"
+            )
+        trained = fit(config, prepare(config, corpus, more), folder, display=display)
+        self.pretrained_ = trained.pretrained
+        self.history_ = trained.history
+        self.result_ = trained.result
+        self.n_features_in_ = 1
+        return self
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float32]:
+        """p of every class, in the order of `classes_` (N, C)."""
+        check_is_fitted(self, "pretrained_")
+        return predict(self.pretrained_, encode_examples(self.pretrained_, as_examples(X)))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable label of each text (N,)."""
+        chosen: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return chosen
+
+    def explain(self, X: Any, importance: Sequence[str] = ("gradient",)) -> list[Explanation]:
+        """Words, attention and importance of each text."""
+        check_is_fitted(self, "pretrained_")
+        return explain(self.pretrained_, as_examples(X), importance)
+
+    def save_pretrained(self, folder: Path | str) -> None:
+        """Write the model, its vocabulary and this estimator's parameters into `folder`."""
+        check_is_fitted(self, "pretrained_")
+        save_pretrained(self.pretrained_, folder)
+        classes = self.classes_.tolist()
+        write_json(Path(folder) / ESTIMATOR, {"parameters": self.get_params(), "classes": classes})
+
+    @classmethod
+    def from_pretrained(cls, folder: Path | str) -> Self:
+        """The classifier saved in `folder`, or the best model of a run."""
+        folder = Path(folder)
+        bundle = from_pretrained(folder)
+        if (folder / ESTIMATOR).exists():
+            saved = read_json(folder / ESTIMATOR)
+            found = cls(**saved["parameters"])
+            found.classes_ = np.asarray(saved["classes"])
+        else:
+            config = open_run(folder).config.to_dict()
+            found = cls(**{k: config[k] for k in cls().get_params() if k in config})
+            found.classes_ = np.asarray(bundle.labels)
+        found.pretrained_ = bundle
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def as_examples(X: Any) -> list[Example]:
+    """Texts, or pairs of texts in two columns, as examples; anything else is refused with its place."""
+    rows = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if isinstance(rows, str):
+        raise UserError("expected a sequence of texts, not one text; put it in a list")
+    rows = rows.tolist() if isinstance(rows, np.ndarray) else list(rows)
+    found = []
+    for place, row in enumerate(rows):
+        texts = list(row) if isinstance(row, list | tuple) else [row]
+        texts = texts if len(texts) in (1, 2) else [None]
+        if not all(isinstance(text, str) for text in texts):
+            raise UserError(f"item {place} of the texts is {row!r:.80}; expected a text or a pair of texts")
+        found.append(Example(*texts))
+    if len({example.pair is None for example in found}) > 1:
+        raise UserError("some items are single texts and some are pairs; give all of them the same form")
+    return found
+
+
+def labelled(examples: Sequence[Example], numbers: Sequence[int] | npt.NDArray[np.int64]) -> list[Example]:
+    """The examples with class numbers as labels."""
+    return [
+        Example(example.text, example.pair, str(number))
+        for example, number in zip(examples, list(numbers), strict=True)
+    ]

@@ -1,0 +1,43 @@
+"""Ctrl-C and SIGTERM as a wish that the loop grants at the end of the step."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run stopped on request, with everything saved; the message says how to resume."""
+
+
+class Wish:
+    """Whether somebody asked the run to stop."""
+
+    def __init__(self) -> None:
+        self.made = False
+
+
+@contextmanager
+def stop_on_signal() -> Iterator[Wish]:
+    """Within the block, the first Ctrl-C or SIGTERM only makes a wish; a second one stops at once."""
+    wish = Wish()
+    if threading.current_thread() is not threading.main_thread():
+        yield wish
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        wish.made = True
+        for known, handler in before.items():
+            signal.signal(known, handler)
+
+    for number in before:
+        signal.signal(number, handle)
+    try:
+        yield wish
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
