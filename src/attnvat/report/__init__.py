@@ -1,1 +1,1 @@
-"""."""
+"""What an evaluation looks like: self-contained HTML pages, terminal tables, figures, comparisons of runs."""

@@ -1,0 +1,181 @@
+"""One table, written as Markdown, LaTeX or for a terminal: numbers as `mean ± sd`, the best of a column marked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from rich import box
+from rich.table import Table as RichTable
+from rich.text import Text as RichText
+
+from attnvat.report.bootstrap import Interval
+from attnvat.report.visible import visible
+
+MISSING = "–"
+LATEX = str.maketrans(
+    {
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\\": r"\textbackslash{}",
+        "±": r"$\pm$",
+        "−": "$-$",
+        "–": "--",
+        "×": r"$\times$",
+        "ε": r"$\epsilon$",
+        "τ": r"$\tau$",
+    }
+)
+MARKDOWN = str.maketrans(
+    {"|": r"\|", "\\": r"\\", "`": r"\`", "*": r"\*", "_": r"\_", "<": "&lt;", ">": "&gt;", "&": "&amp;"}
+)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A mean over runs or examples, with its sample standard deviation (None for a single value)."""
+
+    mean: float
+    sd: float | None = None
+
+
+Cell = str | int | float | Spread | Interval | None
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Mean and sample standard deviation (n − 1) of the values."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if not len(numbers):
+        return Spread(math.nan)
+    return Spread(float(numbers.mean()), float(numbers.std(ddof=1)) if len(numbers) > 1 else None)
+
+
+def number(value: float, digits: int) -> str:
+    """A number with fixed decimals, a true minus sign, and a dash for no number; never a negative zero."""
+    if not math.isfinite(value):
+        return MISSING
+    shown = f"{value:.{digits}f}"
+    return shown.lstrip("-") if float(shown) == 0 else shown.replace("-", "−")
+
+
+def cell(value: Cell, digits: int = 3) -> str:
+    """A cell as plain text: `0.842 ± 0.008`, `+0.012 [0.003, 0.021]`, `1,821`, words as they are."""
+    match value:
+        case None:
+            return MISSING
+        case Spread(mean=mean, sd=sd):
+            known = sd is not None and math.isfinite(sd) and math.isfinite(mean)
+            return number(mean, digits) + (f" ± {number(sd, digits)}" if known and sd is not None else "")
+        case Interval(estimate=estimate, low=low, high=high):
+            ends = f" [{number(low, digits)}, {number(high, digits)}]" if math.isfinite(low + high) else ""
+            return number(estimate, digits) + ends
+        case bool() | str():
+            return visible(str(value))
+        case int():
+            return f"{value:,}".replace("-", "−")
+        case _:
+            return number(float(value), digits)
+
+
+@dataclass
+class Table:
+    """Columns, rows of cells, and which cells to set bold."""
+
+    columns: Sequence[str]
+    rows: list[Sequence[Cell]]
+    caption: str = ""
+    digits: int = 3
+    bold: set[tuple[int, int]] = field(default_factory=set)
+    """(row, column) of cells that stand out."""
+
+    def best(self, column: int, *, highest: bool = True) -> Table:
+        """The same table with the best numbers of a column bold, equal to the shown digits."""
+        means = [_value(row[column]) for row in self.rows]
+        known = [round(value, self.digits) for value in means if math.isfinite(value)]
+        if known:
+            top = max(known) if highest else min(known)
+            self.bold |= {
+                (i, column)
+                for i, value in enumerate(means)
+                if math.isfinite(value) and round(value, self.digits) == top
+            }
+        return self
+
+    def titled(self, caption: str) -> Table:
+        """The same table under another caption."""
+        return replace(self, caption=caption)
+
+    def texts(self) -> list[list[str]]:
+        """The cells as plain text, row by row."""
+        return [[cell(value, self.digits) for value in row] for row in self.rows]
+
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers only, and so are set right-aligned."""
+        return [
+            all(not isinstance(row[i], str) for row in self.rows) and bool(self.rows) for i in range(len(self.columns))
+        ]
+
+    def markdown(self) -> str:
+        """The table in Markdown, numbers right-aligned."""
+        lines = [f"| {' | '.join(_markdown(name) for name in self.columns)} |"]
+        lines.append("|" + "|".join("---:" if right else "---" for right in self.numeric()) + "|")
+        for i, row in enumerate(self.texts()):
+            shown = [f"**{_markdown(text)}**" if (i, j) in self.bold else _markdown(text) for j, text in enumerate(row)]
+            lines.append(f"| {' | '.join(shown)} |")
+        return "\n".join([*([f"{_markdown(self.caption)}\n"] if self.caption else []), *lines]) + "\n"
+
+    def latex(self, label: str = "") -> str:
+        """The table in LaTeX (booktabs)."""
+        spec = "".join("r" if right else "l" for right in self.numeric())
+        lines = [r"\begin{table}", r"\centering"]
+        lines += [rf"\caption{{{_latex(self.caption)}}}"] if self.caption else []
+        lines += [rf"\label{{{label}}}"] if label else []
+        lines += [rf"\begin{{tabular}}{{{spec}}}", r"\toprule"]
+        lines += [" & ".join(_latex(name) for name in self.columns) + r" \\", r"\midrule"]
+        for i, row in enumerate(self.texts()):
+            shown = [
+                rf"\textbf{{{_latex(text)}}}" if (i, j) in self.bold else _latex(text) for j, text in enumerate(row)
+            ]
+            lines.append(" & ".join(shown) + r" \\")
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
+
+    def rich(self) -> RichTable:
+        """The table for a terminal; text in cells is never read as markup."""
+        table = RichTable(
+            box=box.SIMPLE_HEAD, title=RichText(visible(self.caption)) if self.caption else None, pad_edge=False
+        )
+        table.title_justify = "left"
+        for name, right in zip(self.columns, self.numeric(), strict=True):
+            table.add_column(RichText(visible(name)), justify="right" if right else "left", overflow="fold")
+        for i, row in enumerate(self.texts()):
+            table.add_row(*(RichText(text, style="bold" if (i, j) in self.bold else "") for j, text in enumerate(row)))
+        return table
+
+
+def _value(value: Cell) -> float:
+    match value:
+        case Spread(mean=mean):
+            return mean
+        case Interval(estimate=estimate):
+            return estimate
+        case int() | float():
+            return float(value)
+        case _:
+            return math.nan
+
+
+def _markdown(text: str) -> str:
+    return visible(text).translate(MARKDOWN)
+
+
+def _latex(text: str) -> str:
+    return visible(text).translate(LATEX)
