@@ -138,9 +138,7 @@ class EncodedDataset:
         numbers = rows.tolist()
         return Batch(
             *self.texts.padded(numbers),
-            labels=None
-            if self.labels is None
-            else torch.from_numpy(self.labels[rows].astype(np.int64, copy=False)),
+            labels=None if self.labels is None else torch.from_numpy(self.labels[rows].astype(np.int64, copy=False)),
             question=None if self.questions is None else Batch(*self.questions.padded(numbers)),
             classes=None if self.classes is None else self._allowed(numbers),
             rows=torch.tensor(numbers, dtype=torch.int64),

@@ -52,8 +52,7 @@ class FastText:
         if word == END_OF_SENTENCE or not self.buckets or self.longest <= 0:
             return own
         return own + [
-            self.first_bucket + value % self.buckets
-            for value in ngram_hashes(word, self.shortest, self.longest)
+            self.first_bucket + value % self.buckets for value in ngram_hashes(word, self.shortest, self.longest)
         ]
 
 
@@ -100,9 +99,7 @@ def _read(handle: BinaryIO, path: Path, file: str) -> FastText:
     _, pruned = take("2q")
     words = _read_words(handle, entries, n_words, file)
     if pruned > 0 or take("?")[0]:
-        raise UserError(
-            f"{file}: a quantised fastText model (.ftz); take the full .bin model, or its .vec file"
-        )
+        raise UserError(f"{file}: a quantised fastText model (.ftz); take the full .bin model, or its .vec file")
     rows, columns = take("2q")
     start = handle.tell()
     if columns != dimension or rows < entries:
@@ -127,9 +124,7 @@ def _read_words(handle: BinaryIO, entries: int, n_words: int, file: str) -> dict
             try:
                 words.setdefault(data[place:end].decode("utf-8"), number)
             except UnicodeDecodeError as error:
-                raise UserError(
-                    f"{file}: word {number + 1:,} is not UTF-8 ({error.reason}); {AGAIN}"
-                ) from error
+                raise UserError(f"{file}: word {number + 1:,} is not UTF-8 ({error.reason}); {AGAIN}") from error
         place = end + 10
     handle.seek(place - len(data), 1)
     return words

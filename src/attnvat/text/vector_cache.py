@@ -41,8 +41,13 @@ class VectorTable:
         return int(self.matrix.shape[1])
 
     def rows(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """The vectors of these rows, read from disk (n, d)."""
-        return self.matrix[torch.from_numpy(numbers)].numpy()
+        """The vectors of these rows, read from disk, zero for row -1 (n, d)."""
+        vectors = np.zeros((len(numbers), self.dimension), dtype=np.float32)
+        if len(self.words):
+            # Clipping -1 to a real row lets numpy write straight into the result, without a second copy of it.
+            np.take(self.matrix.numpy(), numbers, axis=0, out=vectors, mode="clip")
+        vectors[numbers < 0] = 0
+        return vectors
 
 
 def open_table(path: Path) -> VectorTable | None:

@@ -15,7 +15,8 @@ from attnvat.errors import UserError
 
 Block = tuple[list[str], npt.NDArray[np.float32]]
 """Some words and their vectors (n, d)."""
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 2 << 20
+"""Larger blocks are no faster, and take up to seven times their size in memory."""
 LARGEST = float(np.finfo(np.float32).max)
 AGAIN = "truncated or damaged: download it again"
 

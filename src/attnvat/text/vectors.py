@@ -80,15 +80,10 @@ def pick(table: VectorTable, words: Sequence[str], source: str) -> Vectors:
     """The vectors of `words` out of a table, each under its best spelling."""
     # A file may hold a word twice: the first counts, so it is put into the dictionary last.
     row_of = dict(zip(reversed(table.words), range(len(table.words) - 1, -1, -1), strict=True))
-    rows = np.full(len(words), -1, dtype=np.int64)
-    for number, word in enumerate(words):
-        spelling = next((spelling for spelling in spellings(word) if spelling in row_of), None)
-        if spelling is not None:
-            rows[number] = row_of[spelling]
-    found = rows >= 0
-    matrix = np.zeros((len(words), table.dimension), dtype=np.float32)
-    matrix[found] = table.rows(rows[found])
-    return Vectors(matrix, found, table.dimension, source)
+    rows = np.array([row_of.get(word, -1) for word in words], dtype=np.int64)
+    for number in np.flatnonzero(rows < 0).tolist():
+        rows[number] = next((row_of[other] for other in spellings(words[number]) if other in row_of), -1)
+    return Vectors(table.rows(rows), rows >= 0, table.dimension, source)
 
 
 def _blocks(file: VectorFile) -> Iterator[Block]:
