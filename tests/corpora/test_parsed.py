@@ -42,12 +42,21 @@ def test_the_cache_spares_the_second_parse_of_the_same_content(tmp_path: Path) -
     assert len(calls) == 3
 
 
+def test_only_the_latest_parses_are_kept(tmp_path: Path, kept_cache: Path) -> None:
+    archive = Archive(pack(tmp_path, "folder", {"top/a": b"kept"}))
+    for version in range(6):
+        parsed("kept", archive, lambda _: True, lambda _: SPLITS, str(version))
+    assert len(list(kept_cache.rglob("kept-*.arrow"))) == 3
+    assert parsed("kept", archive, lambda _: True, lambda _: {}, "5")[0] == SPLITS
+
+
 def test_a_damaged_cache_is_made_again(tmp_path: Path, kept_cache: Path) -> None:
     stem, files = LAYOUTS["imdb"]
     pack(tmp_path, f"{stem}.zip", files() | {"aclImdb/train/unsup/99_0.txt": b"only here"})
-    before = set(kept_cache.rglob("imdb-*.arrow"))
+    for earlier in kept_cache.rglob("imdb-*.arrow"):
+        earlier.unlink()
     first = load_corpus("imdb", data_dir=tmp_path)
-    (path,) = set(kept_cache.rglob("imdb-*.arrow")) - before
+    (path,) = kept_cache.rglob("imdb-*.arrow")
     for content in (b"", path.read_bytes()[:-100], b"x" * 500):
         path.write_bytes(content)
         assert load_corpus("imdb", data_dir=tmp_path) == first

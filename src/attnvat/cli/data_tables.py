@@ -16,7 +16,6 @@ from attnvat.corpora.summary import SAMPLE, class_balance, lengths
 from attnvat.errors import UserError
 from attnvat.progress import track
 from attnvat.text.tokenizer import Tokenizer
-from attnvat.text.vectors import load_vectors
 
 MOST_CLASSES = 6
 """More classes than this are given as a number."""
@@ -79,6 +78,8 @@ def words_table(counts: Counter[str], vectors: str | None, data_dir: Path | None
     more = [count for count in counts.values() if count > 1]
     table.add_row("more than once", f"{len(more):,}", f"{sum(more):,}")
     if vectors and counts:
+        from attnvat.text.vectors import load_vectors  # brings torch, which takes longer to start than all the rest
+
         words = list(counts)
         found = load_vectors(vectors, words, data_dir=data_dir)
         running = sum(counts[word] for word, has in zip(words, found.found, strict=True) if has)

@@ -21,7 +21,7 @@ from attnvat.errors import UserError
 from attnvat.progress import track
 from attnvat.storage import sha256
 from attnvat.text import tokenizer as tokenizer_module
-from attnvat.text.tokenizer import Memo, Tokenizer
+from attnvat.text.tokenizer import BREAK, Memo, Tokenizer, pieces, split
 
 LABELS = ("negative", "positive")
 SHORT = 400
@@ -66,8 +66,8 @@ def wanted(name: str) -> bool:
 def parse(archive: Archive) -> Splits:
     """All reviews: train, train-long, test, test-long and unsup, where long is not under 400 words."""
     splits: Splits = {}
-    is_word = Memo(lambda token: any(map(str.isalnum, token)) and token != tokenizer_module.BREAK)
-    tokenize = Tokenizer().tokenize
+    tokens = pieces(Tokenizer())
+    words = Memo(lambda piece: sum(map(is_word, tokens[piece])))
     for member in track(archive.members(wanted), f"reading {archive.path.name}", total=sum(SIZES.values())):
         found = MEMBER.search(member.name)
         assert found is not None
@@ -76,10 +76,15 @@ def parse(archive: Archive) -> Splits:
         if kind == "unsup":
             splits.setdefault("unsup", []).append(Example(text, id=f"unsup/{number}"))
             continue
-        short = sum(map(is_word.__getitem__, tokenize(text))) < SHORT
+        short = sum(map(words.__getitem__, split(text))) < SHORT
         example = Example(text, label=LABELS[kind == "pos"], id=f"{part}/{kind}/{number}")
         splits.setdefault(part if short else f"{part}-long", []).append(example)
     return by_id(splits)
+
+
+def is_word(token: str) -> bool:
+    """Whether a token is a word or number, not a punctuation mark or a line break."""
+    return token != BREAK and any(map(str.isalnum, token))
 
 
 OFFICIAL = Official("imdb", "Large Movie Review Dataset", "single", "aclImdb_v1.tar.gz", ("aclImdb",), load)

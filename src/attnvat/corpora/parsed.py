@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -33,6 +34,9 @@ SCHEMA = pa.schema(
     }
 )
 ROWS = 10_000
+KEY_LENGTH = 20
+KEPT = 3
+"""Parses of one corpus kept in the cache, the latest ones: IMDB's takes 140 MB."""
 
 
 def parsed(
@@ -43,12 +47,13 @@ def parsed(
     They come from the cache where the same content was parsed before by the same `version` of the parser.
     """
     fingerprint = archive.fingerprint(wanted)
-    key = hashlib.sha256(f"{FORMAT} {name} {version} {fingerprint}".encode()).hexdigest()[:20]
+    key = hashlib.sha256(f"{FORMAT} {name} {version} {fingerprint}".encode()).hexdigest()[:KEY_LENGTH]
     path = cache_dir() / "corpora" / f"{name}-{key}.arrow"
     splits = read_splits(path)
     if splits is None:
         splits = parse(archive)
         write_splits(path, splits)
+        forget_earlier(path, name)
     return splits, fingerprint
 
 
@@ -89,6 +94,14 @@ def write_splits(path: Path, splits: Splits) -> None:
                 writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
     except (OSError, UserError):
         return
+
+
+def forget_earlier(path: Path, name: str) -> None:
+    """Remove all but the latest parses of the corpus from the cache folder."""
+    others = [other for other in path.parent.glob(f"{name}-{'?' * KEY_LENGTH}.arrow") if other != path]
+    with suppress(OSError):  # another process may be doing the same
+        for other in sorted(others, key=lambda other: other.stat().st_mtime, reverse=True)[KEPT - 1 :]:
+            other.unlink()
 
 
 def _rows(splits: Splits) -> Iterator[list[dict[str, object]]]:
