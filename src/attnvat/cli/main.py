@@ -14,7 +14,7 @@ from attnvat.progress import stderr
 
 def build_app() -> typer.Typer:
     """All commands."""
-    from attnvat.cli import data, explain, pool, predict, runs, train
+    from attnvat.cli import compare, data, demo, evaluate, explain, pool, predict, runs, train
 
     app = typer.Typer(
         name="attnvat",
@@ -26,9 +26,12 @@ def build_app() -> typer.Typer:
     )
     app.command("train", epilog=train.EXAMPLE)(train.with_flags(train.train))
     app.command("config")(train.config_template)
+    app.command("evaluate")(evaluate.evaluate)
+    app.command("compare")(compare.compare)
     app.command("predict")(predict.predict)
     app.command("explain")(explain.explain)
     app.command("runs")(runs.runs)
+    app.command("demo")(demo.demo)
     app.add_typer(data.app, name="data")
     app.add_typer(pool.app, name="pool")
     return app

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from rich.markup import escape
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
@@ -22,6 +23,10 @@ from attnvat.progress import stderr
 from attnvat.storage import atomic_write
 
 FORMAT = 1
+
+
+class DamagedError(UserError):
+    """A checkpoint that is not whole."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +40,25 @@ class Checkpoint:
 
 
 def write_checkpoint(folder: Path, step: int, checkpoint: Checkpoint, keep: int) -> Path:
-    """Add a checkpoint to `folder` and drop all but the last `keep`."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Add a checkpoint to `folder` and drop all but the last `keep`; a failure leaves and names the last good one."""
     path = folder / f"step-{step:09d}.safetensors"
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.tensors.items()}
     described = {"attnvat": json.dumps({"format": FORMAT, **checkpoint.state})}
-    with atomic_write(path, "wb") as handle:
-        handle.write(save(tensors, metadata=described))
-    for old in checkpoint_files(folder)[:-keep]:
-        old.unlink()
+    earlier = checkpoint_files(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_write(path, "wb") as handle:
+            handle.write(save(tensors, metadata=described))
+    except (UserError, OSError) as error:
+        good = f"the last good checkpoint is {earlier[-1]}" if earlier else "there is no earlier checkpoint"
+        raise UserError(
+            f"{error}; {good}; make room and resume with: attnvat train --resume {folder.parent}"
+        ) from error
+    # Later ones are of a future that a resumed run has left.
+    upto = [file for file in checkpoint_files(folder) if file.name <= path.name]
+    for file in checkpoint_files(folder):
+        if file not in upto[-keep:]:
+            file.unlink()
     return path
 
 
@@ -54,13 +69,11 @@ def checkpoint_files(folder: Path) -> list[Path]:
 
 def last_checkpoint(folder: Path) -> Checkpoint | None:
     """The newest readable checkpoint; a damaged one is named and the one before it is taken."""
-    for leftover in folder.glob(".step-*.part"):
-        leftover.unlink()
     for path in reversed(checkpoint_files(folder)):
         try:
             return read_checkpoint(path)
-        except UserError as error:
-            stderr.print(f"[yellow]{error}; trying the one before it[/]")
+        except DamagedError as error:
+            stderr.print(f"[yellow]{escape(str(error))}; going on from the one before it[/]", soft_wrap=True)
     return None
 
 
@@ -71,8 +84,8 @@ def read_checkpoint(path: Path) -> Checkpoint:
             state = json.loads((file.metadata() or {})["attnvat"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, ValueError, struct.error) as error:
-        raise UserError(f"{path}: not a whole checkpoint ({error})") from error
-    if state.pop("format") != FORMAT:
+        raise DamagedError(f"{path}: not a whole checkpoint ({error})") from error
+    if state.pop("format", None) != FORMAT:
         raise UserError(f"{path}: was written by another version of attnvat and cannot be resumed")
     return Checkpoint(state, tensors)
 
@@ -93,7 +106,9 @@ def random_state(generator: torch.Generator) -> dict[str, Tensor]:
     return {"steps": generator.get_state(), "torch": torch.get_rng_state()}
 
 
-def restore_random(generator: torch.Generator, tensors: dict[str, Tensor]) -> None:
-    """Take up what `random_state` gave."""
+def restore_random(generator: torch.Generator, tensors: dict[str, Tensor], process: int = 0) -> None:
+    """Take up what `random_state` gave; a process other than the first gets dropout masks of its own from it."""
     generator.set_state(tensors["steps"])
     torch.set_rng_state(tensors["torch"])
+    if process:
+        torch.manual_seed(int(torch.randint(2**62, ())) + process)

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 import yaml
 
 from attnvat.errors import UserError, nearest
+from attnvat.models import ModelConfig
 from attnvat.storage import atomic_write
 from attnvat.techniques import Technique, options_of, technique
 
@@ -47,7 +48,7 @@ class Config:
     max_vocabulary: int | None = option(None, "keep only the most frequent words", "text")
     max_length: int | None = option(None, "cut training texts after this many tokens", "text")
     pool_words: bool = option(True, "unlabelled text's words that have a vector join the vocabulary", "text")
-    vectors: str | None = option(None, "word vectors: a name (glove.6B.100d), a file, or `learn`", "text")
+    vectors: str | None = option(None, "word vectors: a name (glove.6B.100d), a file, `learn` or `learn:POOL`", "text")
     dimension: int | None = option(None, "size of word vectors that are not read from a file (100)", "text")
 
     hidden: int = option(256, "size of a state, both directions of the BiLSTM together", "model")
@@ -101,6 +102,11 @@ class Config:
             allowed = typing.get_args(hints()[name])
             if getattr(self, name) not in allowed:
                 raise UserError(f"{name} is {getattr(self, name)!r}; {nearest(str(getattr(self, name)), allowed)}")
+        if not 0 <= self.seed < 2**32:
+            raise UserError(f"seed is {self.seed}; it must be 0 or more and below 2^32")
+        ModelConfig(
+            vocabulary=1, dimension=1, hidden=self.hidden, attention=self.attention, dropout=self.dropout
+        )  # refuses impossible sizes
         built = self.build_technique()
         if self.unlabeled and not built.virtual:
             raise UserError(
@@ -145,11 +151,19 @@ def from_dict(values: dict[str, Any], where: str) -> Config:
         if name not in known:
             raise UserError(f"{where}: unknown option {name!r}; {nearest(str(name), known)}")
         checked[name] = _typed(name, value, known[name], where)
-    return Config(**checked)
+    try:
+        return Config(**checked)
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from error
 
 
 def load_config(path: Path | str) -> Config:
     """The config in a YAML file."""
+    return from_dict(read_options(path), str(path))
+
+
+def read_options(path: Path | str) -> dict[str, Any]:
+    """The options written in a YAML file, unchecked: flags may still win over them."""
     path = Path(path)
     try:
         values = yaml.safe_load(path.read_text("utf-8"))
@@ -159,7 +173,7 @@ def load_config(path: Path | str) -> Config:
         raise UserError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
         raise UserError(f"{path}: expected lines of `option: value`; `attnvat config` prints a template")
-    return from_dict(values, str(path))
+    return values
 
 
 def template() -> str:

@@ -93,4 +93,6 @@ def restore_optimisers(optimisers: list[torch.optim.Optimizer], tensors: dict[st
         number, place, name = key.split(".")
         optimiser = optimisers[int(number)]
         parameter = optimiser.param_groups[0]["params"][int(place)]
-        optimiser.state[parameter][name] = value.to(parameter.device) if value.dim() else value
+        # A fused optimiser counts its steps on the parameter's device, a plain one on the CPU.
+        there = value.dim() > 0 or optimiser.defaults.get("fused")
+        optimiser.state[parameter][name] = value.to(parameter.device) if there else value

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from attnvat.corpora import Corpus, Example, read_unlabelled
+from attnvat.corpora import Corpus, Example
 from attnvat.errors import UserError
 from attnvat.evaluation.subject import encode_examples
 from attnvat.models import ModelConfig, Pretrained, build_model
-from attnvat.pool import open_unlabelled
-from attnvat.text.encoding import EncodedDataset, encode_texts
+from attnvat.text.encoding import EncodedDataset
 from attnvat.text.learned_vectors import learn_vectors
-from attnvat.text.tokenizer import Text, Tokenizer
+from attnvat.text.tokenizer import Tokenizer
 from attnvat.text.vectors import Vectors, load_vectors, vector_words
 from attnvat.text.vocabulary import Vocabulary, build_vocabulary
 from attnvat.training.config import Config
+from attnvat.training.unlabelled import Unlabelled
 
-BLOCK = 8192
-"""Texts of a pool read at once."""
 DIMENSION = 100
 """Size of word vectors that are not read from a file."""
 SPREAD = 0.1
@@ -56,7 +53,7 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         raise UserError(f"{corpus.name}: training needs a training and a validation split; one of them is empty")
     tokenizer = Tokenizer(lower=config.lower, numbers=config.numbers)
     train = few_labels(corpus.train, config.labeled_size, config.seed)
-    pool = Unlabelled.open(config, corpus, unlabelled)
+    pool = Unlabelled.of(config, corpus, unlabelled)
     vocabulary, vectors = words_and_vectors(config, tokenizer, train, pool)
     bundle = initial_model(config, corpus, tokenizer, vocabulary, vectors)
     encoded = {
@@ -67,80 +64,12 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
     extra = pool.encode(bundle, config.max_length) if pool else None
     hashes = {name: digest_of(dataset) for name, dataset in encoded.items()}
     hashes["vocabulary"] = hashlib.sha256("\n".join(vocabulary.words).encode("utf-8", "surrogatepass")).hexdigest()
+    hashes["labels"] = hashlib.sha256(repr(corpus.labels).encode("utf-8", "surrogatepass")).hexdigest()
     hashes["vectors"] = digest(bundle.model.embedding.weight.detach().numpy())
     if extra is not None:
         hashes["unlabelled"] = digest_of(extra)
     notes = [*corpus.notes, *describe(vocabulary, vectors, encoded["train"], extra)]
     return Prepared(bundle, **encoded, unlabelled=extra, metric=corpus.metric, hashes=hashes, notes=tuple(notes))
-
-
-@dataclass(frozen=True)
-class Unlabelled:
-    """Unlabelled texts that can be read more than once without being held in memory when they come from a pool."""
-
-    examples: Sequence[Example] | None
-    pool: object = None
-    rows: npt.NDArray[np.int64] | None = None
-
-    @classmethod
-    def open(cls, config: Config, corpus: Corpus, given: Sequence[Example] | None) -> Unlabelled | None:
-        """What `config.unlabeled` names: the corpus' own, a pool or a selection of it, or a file."""
-        if given is None and config.unlabeled is None:
-            return None
-        if given is None and config.unlabeled not in (None, "corpus"):
-            named = Path(str(config.unlabeled).partition(":")[0])
-            if named.is_dir() and not Path(str(config.unlabeled)).is_file():
-                pool, rows = open_unlabelled(str(config.unlabeled), config.unlabeled_size, config.seed)
-                if corpus.pair and not pool.has_pairs:
-                    raise UserError(f"{config.unlabeled}: holds single texts, but {corpus.name} is a task on pairs")
-                return cls(None, pool, rows)
-            columns = {"text": config.text, "text_pair": config.text_pair}
-            given = list(read_unlabelled(str(config.unlabeled), **columns, skip_bad=config.skip_bad))
-        examples = corpus.unlabelled if given is None else given
-        if not examples:
-            raise UserError(f"{corpus.name} has no unlabelled texts of its own; name a pool or a file")
-        if config.unlabeled_size is not None:
-            if config.unlabeled_size > len(examples):
-                raise UserError(
-                    f"unlabeled_size is {config.unlabeled_size:,}, but there are only {len(examples):,} texts"
-                )
-            chosen = np.random.default_rng(config.seed).permutation(len(examples))[: config.unlabeled_size]
-            examples = [examples[row] for row in sorted(chosen.tolist())]
-        return cls(examples)
-
-    def texts(self) -> Iterator[Text]:
-        """The texts one by one, first ones only."""
-        if self.examples is not None:
-            yield from (example.text for example in self.examples)
-        else:
-            yield from self._column("texts")
-
-    def questions(self) -> Iterator[Text]:
-        """The second texts of pairs."""
-        if self.examples is not None:
-            yield from (example.pair for example in self.examples if example.pair is not None)
-        else:
-            yield from self._column("pairs")
-
-    def _column(self, name: str) -> Iterator[Text]:
-        assert self.rows is not None
-        for start in range(0, len(self.rows), BLOCK):
-            yield from getattr(self.pool, name)(self.rows[start : start + BLOCK])
-
-    def all_words(self, tokenizer: Tokenizer, pair: bool) -> Iterator[list[str]]:
-        """The words of every text."""
-        yield from map(tokenizer.words, self.texts())
-        if pair:
-            yield from map(tokenizer.words, self.questions())
-
-    def encode(self, bundle: Pretrained, max_length: int | None) -> EncodedDataset:
-        """The texts as ids of the model's vocabulary."""
-
-        def ids(texts: Iterable[Text]) -> object:
-            return encode_texts(texts, bundle.tokenizer, bundle.vocabulary, max_length)
-
-        questions = ids(self.questions()) if bundle.model.config.pair else None
-        return EncodedDataset(ids(self.texts()), questions)  # type: ignore[arg-type]
 
 
 def few_labels(train: Sequence[Example], size: int | None, seed: int) -> list[Example]:
@@ -154,11 +83,12 @@ def few_labels(train: Sequence[Example], size: int | None, seed: int) -> list[Ex
         by_class.setdefault(str(train[row].label), []).append(row)
     if size < len(by_class):
         raise UserError(f"labeled_size is {size}, but there are {len(by_class)} classes; use at least one text of each")
-    # The k-th of n rows of a class stands at (k + 1/2)/n: taking the first `size` in that order keeps the shares.
-    ranked = sorted((place + 0.5) / len(rows) for rows in by_class.values() for place in range(len(rows)))
-    limit = ranked[size - 1]
-    chosen = [row for rows in by_class.values() for place, row in enumerate(rows) if (place + 0.5) / len(rows) <= limit]
-    return [train[row] for row in sorted(chosen[:size])]
+    # The k-th of n rows of a class stands at (k + 1/2)/n: taking the first `size` in that order keeps the shares. The
+    # first of each class goes before all others, so that none is left out.
+    ranked = sorted(
+        (place > 0, (place + 0.5) / len(rows), row) for rows in by_class.values() for place, row in enumerate(rows)
+    )
+    return [train[row] for row in sorted(row for _, _, row in ranked[:size])]
 
 
 def words_and_vectors(
@@ -168,26 +98,32 @@ def words_and_vectors(
     pair = train[0].pair is not None
     labelled = [tokenizer.words(example.text) for example in train]
     labelled += [tokenizer.words(example.pair) for example in train if example.pair is not None]
+    learn, _, learn_from = (config.vectors or "").partition(":")
+    if learn == "learn":
+        more = Unlabelled.named(learn_from, config) if learn_from else pool
+        texts = [*more.all_words(tokenizer, pair), *labelled] if more else labelled
+        known: Container[str] = {word for word, n in counted(texts).items() if n >= LEARN_MIN_FREQUENCY}
+    elif config.vectors and pool and config.pool_words:
+        known = vector_words(config.vectors, data_dir=config.data_dir)
     joining: list[str] = []
-    learnt_from: list[Sequence[str]] = []
-    if pool and ((config.pool_words and config.vectors is not None) or config.vectors == "learn"):
-        seen: Counter[str] = Counter()
-        for words in pool.all_words(tokenizer, pair):
-            seen.update(words)
-            if config.vectors == "learn":
-                learnt_from.append(words)
-        if config.pool_words:
-            enough = LEARN_MIN_FREQUENCY if config.vectors == "learn" else config.min_frequency
-            known = seen if config.vectors == "learn" else vector_words(str(config.vectors), data_dir=config.data_dir)
-            joining = [word for word, count in seen.most_common() if count >= enough and word in known]
+    if config.vectors and pool and config.pool_words:
+        seen = counted(pool.all_words(tokenizer, pair))
+        joining = [word for word, n in seen.most_common() if n >= config.min_frequency and word in known]
     vocabulary = build_vocabulary(labelled, config.min_frequency, config.max_vocabulary, joining)
     if config.vectors is None:
         return vocabulary, None
-    if config.vectors == "learn":
-        texts = [*learnt_from, *labelled]
+    if learn == "learn":
         size = config.dimension or DIMENSION
         return vocabulary, learn_vectors(texts, vocabulary.words, dimension=size, min_frequency=LEARN_MIN_FREQUENCY)
     return vocabulary, load_vectors(config.vectors, vocabulary.words, data_dir=config.data_dir)
+
+
+def counted(texts: Iterable[Sequence[str]]) -> Counter[str]:
+    """How often each word occurs."""
+    counts: Counter[str] = Counter()
+    for words in texts:
+        counts.update(words)
+    return counts
 
 
 def initial_model(

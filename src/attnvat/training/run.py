@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -87,7 +87,18 @@ def open_run(folder: Path | str) -> Run:
 
 
 def begin_folder(folder: Path, config: Config, weight_bytes: int) -> None:
-    """Make a fresh run's folder; one that holds a run, cannot be written or is too full is refused before training."""
+    """Make a fresh run's folder; one that cannot take the run is refused before training."""
+    check_folder(folder)
+    # A checkpoint holds weights and two moments; one more is written before an old one goes, and the best model stays.
+    needed = weight_bytes * (3 * (config.keep + 1) + 1)
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise UserError(f"{folder}: the disk has {free / 1e6:,.1f} MB left, the run needs {needed / 1e6:,.1f} MB")
+    config.save(folder / CONFIG)
+
+
+def check_folder(folder: Path) -> None:
+    """Make the folder; one that holds a run or cannot be written is refused."""
     if (folder / CONFIG).exists():
         raise UserError(
             f"{folder}: holds a run already; resume it with `attnvat train --resume {folder}`, or name another"
@@ -99,23 +110,26 @@ def begin_folder(folder: Path, config: Config, weight_bytes: int) -> None:
         probe.unlink()
     except OSError as error:
         raise UserError(f"{folder}: cannot be written ({error.strerror}); name another folder with --out") from error
-    # A checkpoint holds weights and two moments; one more is written before an old one goes, and the best model stays.
-    needed = weight_bytes * (3 * (config.keep + 1) + 1)
-    free = shutil.disk_usage(folder).free
-    if free < needed:
-        raise UserError(f"{folder}: the disk has {free / 1e6:,.0f} MB left, the run needs {needed / 1e6:,.0f} MB")
-    config.save(folder / CONFIG)
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold the run for this process; a second one is refused."""
-    with (folder / ".lock").open("w") as handle:
+    with ExitStack() as stack:
         try:
+            handle = stack.enter_context((folder / ".lock").open("w"))
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise UserError(f"{folder}: another process is training this run") from error
+        except OSError as error:
+            raise UserError(f"{folder}: cannot be written ({error.strerror})") from error
         yield
+
+
+def clear_leftovers(folder: Path) -> None:
+    """Drop files that a killed process was in the middle of writing."""
+    for leftover in (*folder.glob(".*.part"), *(folder / CHECKPOINTS).glob(".*.part")):
+        leftover.unlink(missing_ok=True)
 
 
 def append_line(path: Path, record: dict[str, Any]) -> int:
@@ -132,15 +146,19 @@ def append_line(path: Path, record: dict[str, Any]) -> int:
 
 def cut_lines(path: Path, size: int) -> None:
     """Drop what was written after the file had `size` bytes: a resumed run writes it again."""
-    if path.exists():
+    if path.exists() and path.stat().st_size > size:
         os.truncate(path, size)
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The records of a JSONL file; none where there is no file."""
+    """The records of a JSONL file; none where there is no file, and not one that is still being written."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    whole, _, _ = path.read_text("utf-8").rpartition("\n")
+    try:
+        return [json.loads(line) for line in whole.split("\n") if line]
+    except ValueError as error:
+        raise UserError(f"{path}: damaged ({error})") from error
 
 
 def write_result(folder: Path, result: dict[str, Any]) -> None:

@@ -45,6 +45,11 @@ class Streams:
         """Whether the next batch is the first of an epoch."""
         return self.labelled.position == 0
 
+    def sharing(self, size: int) -> int:
+        """How many steps share the update that the next step belongs to, if `size` do; an epoch's last may be fewer."""
+        begun = self.labelled.position % size
+        return min(size, self.steps_per_epoch - self.labelled.position + begun)
+
     def next(self) -> tuple[Batch, Batch | None]:
         """The next labelled batch, and the unlabelled one that goes with it."""
         step = self.labelled.position

@@ -1,0 +1,153 @@
+"""Time of one training step of every technique against vanilla, of the BiLSTM against a packed one, and memory.
+
+    python benchmarks/step.py [--check] [--quick]
+
+All ratios are of medians of interleaved rounds in one process, so that a busy machine slows both sides alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attnvat.models import ModelConfig, build_model
+from attnvat.models.lstm import BiLSTM
+from attnvat.techniques import TECHNIQUES, technique
+from attnvat.text.batch import Batch
+from attnvat.training.optimiser import build_optimisers
+from goals import Goals
+
+BATCH, DIMENSION, VOCABULARY = 32, 300, 14_000
+LENGTHS = (20, 170)
+ATTENTION_GOAL = {20: 1.10, 170: 1.05}
+WORD_GOAL = 3.2
+LSTM_GOAL = {20: 1.5, 170: 3.5}
+MEMORY_GOAL = 1.1
+LONG = 2000
+
+
+def make_batch(width: int, size: int = BATCH) -> Batch:
+    """Random texts of nearly equal length, as length buckets give them."""
+    lengths = torch.randint(max(1, int(0.95 * width)), width + 1, (size,))
+    lengths[0] = width
+    ids = torch.randint(2, VOCABULARY, (size, width)) * (torch.arange(width) < lengths[:, None])
+    return Batch(ids, lengths, torch.randint(0, 2, (size,)))
+
+
+def interleaved(jobs: dict[str, Callable[[], None]], rounds: int) -> dict[str, float]:
+    """The median time of each job over rounds in which every job runs once."""
+    times: dict[str, list[float]] = {name: [] for name in jobs}
+    for number in range(rounds + 2):
+        for name, job in jobs.items():
+            start = time.perf_counter()
+            job()
+            if number >= 2:
+                times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def step_times(width: int, rounds: int) -> dict[str, float]:
+    """Seconds of a whole step (loss, backward, optimiser) of each technique."""
+    torch.manual_seed(0)
+    batch = make_batch(width)
+
+    def job(name: str) -> Callable[[], None]:
+        model = build_model(ModelConfig(VOCABULARY, DIMENSION))
+        chosen = technique(name)
+        chosen.refresh(model)
+        optimisers = build_optimisers(model, 1e-3, 1e-5, touched_only=True, sparse=True)
+
+        def run() -> None:
+            chosen.loss(model, batch).total.backward()
+            for optimiser in optimisers:
+                optimiser.step()
+                optimiser.zero_grad()
+
+        return run
+
+    return interleaved({name: job(name) for name in TECHNIQUES}, rounds)
+
+
+def lstm_times(width: int, rounds: int) -> dict[str, float]:
+    """Seconds of forward and backward of our BiLSTM and of a packed one, on lengths from half the width to all of it."""
+    torch.manual_seed(0)
+    lengths = torch.randint(width // 2, width + 1, (BATCH,))
+    lengths[0] = width
+    mask = torch.arange(width) < lengths[:, None]
+    x = torch.randn(BATCH, width, DIMENSION, requires_grad=True)
+    ours, theirs = BiLSTM(DIMENSION, 128), nn.LSTM(DIMENSION, 128, batch_first=True, bidirectional=True)
+
+    def unpacked() -> None:
+        ours(x, lengths, mask).sum().backward()
+
+    def packed() -> None:
+        states, _ = theirs(pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False))
+        pad_packed_sequence(states, batch_first=True)[0].sum().backward()
+
+    return interleaved({"ours": unpacked, "packed": packed}, rounds)
+
+
+def peak_megabytes(name: str, width: int) -> float:
+    """Peak memory of a process that takes one step of a technique at a width."""
+    script = (
+        "import resource, sys; sys.path.insert(0, 'benchmarks'); import step, torch; torch.manual_seed(0);"
+        f"m = step.build_model(step.ModelConfig(step.VOCABULARY, step.DIMENSION));"
+        f"step.technique({name!r}).loss(m, step.make_batch({width})).total.backward();"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="exit 1 when a goal is missed")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds: under a minute")
+    options = parser.parse_args()
+    goals = Goals()
+    rounds = {20: 15, 170: 4} if options.quick else {20: 60, 170: 15}
+
+    print(f"Step time against vanilla (B = {BATCH}, {DIMENSION}-d vectors, {torch.get_num_threads()} threads)\n")
+    measured = {width: step_times(width, rounds[width]) for width in LENGTHS}
+    print("| technique | " + " | ".join(f"T = {width}" for width in LENGTHS) + " |")
+    print("|---|" + "---:|" * len(LENGTHS))
+    for name in TECHNIQUES:
+        cells = []
+        for width in LENGTHS:
+            ratio = measured[width][name] / measured[width]["vanilla"]
+            cells.append(f"{ratio:.2f} × ({1000 * measured[width][name]:.1f} ms)")
+            if name.startswith("attention"):
+                goals.at_most(f"{name} at T = {width}", ratio, ATTENTION_GOAL[width])
+            if name.startswith("word"):
+                goals.at_most(f"{name} at T = {width}", ratio, WORD_GOAL)
+        print(f"| {name} | {' | '.join(cells)} |")
+
+    print("\nBiLSTM, forward and backward, against `pack_padded_sequence`\n")
+    print("| T | ours | packed | faster by |\n|---:|---:|---:|---:|")
+    for width in LENGTHS:
+        times = lstm_times(width, rounds[width])
+        ratio = times["packed"] / times["ours"]
+        print(f"| {width} | {1000 * times['ours']:.1f} ms | {1000 * times['packed']:.1f} ms | {ratio:.1f} × |")
+        goals.at_least(f"BiLSTM at T = {width}", ratio, LSTM_GOAL[width])
+
+    print(f"\nPeak memory of one step at T = {LONG}\n")
+    print("| technique | MB |\n|---|---:|")
+    memory = {name: peak_megabytes(name, LONG) for name in ("vanilla", "attention-vat", "attention-ivat")}
+    for name, megabytes in memory.items():
+        print(f"| {name} | {megabytes:,.0f} |")
+    ratio = memory["attention-ivat"] / memory["attention-vat"]
+    goals.at_most(f"memory of attention-ivat against attention-vat at T = {LONG}", ratio, MEMORY_GOAL)
+    goals.finish(options.check)
+
+
+if __name__ == "__main__":
+    main()
