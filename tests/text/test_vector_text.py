@@ -47,6 +47,11 @@ def test_odd_words_are_read_as_they_are() -> None:
     assert matrix[1:].tolist() == [[1.5, -2]] * len(odd)
 
 
+def test_quotes_are_part_of_a_word() -> None:
+    words, _ = read(b'"a" 1 2\nb" 3 4\n"c 5 6\n')
+    assert words == ['"a"', 'b"', '"c']
+
+
 @settings(max_examples=40)
 @given(st.data(), st.integers(2, 5), st.integers(20, 200))
 def test_blocks_do_not_matter(data: st.DataObject, dimension: int, block: int) -> None:

@@ -16,7 +16,7 @@ from gensim.models.callbacks import CallbackAny2Vec
 from attnvat.errors import UserError
 from attnvat.progress import progress
 from attnvat.storage import cache_dir
-from attnvat.text.vector_cache import VectorTable, forget_earlier, open_table, write_table
+from attnvat.text.vector_cache import VectorTable, cache_or_note, forget_earlier, open_table, write_table
 from attnvat.text.vectors import Vectors, pick
 
 
@@ -53,8 +53,10 @@ def learn_vectors(
     table = open_table(path) if cache else None
     if table is None:
         table = _learn(texts, options)
-        if cache and forget_earlier(path):
-            write_table(path, [(table.words, table.matrix.numpy())])
+        if cache:
+            with cache_or_note(path):
+                forget_earlier(path)
+                write_table(path, [(table.words, table.matrix.numpy())])
     return pick(table, words, f"skip-gram on {len(texts):,} texts (seed {seed})")
 
 

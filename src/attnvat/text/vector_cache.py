@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,18 +67,32 @@ def cache_path(file: VectorFile, ending: str = ".safetensors") -> Path:
     return cache_dir() / "vectors" / f"{file.stem}-{place}-v{VERSION}-{file.identity()[:16]}{ending}"
 
 
+class NotCached(Exception):  # noqa: N818 (no error: the work goes on without a cache)
+    """The cache could not be written."""
+
+
 def write_table(path: Path, blocks: Iterable[Block]) -> None:
-    """Write all words and vectors to a safetensors file, holding no more than a block of them in memory."""
+    """Write all words and vectors to a safetensors file, holding no more than a block of them in memory.
+
+    Raises `NotCached` where they do not fit on the disk.
+    """
     names: list[bytes] = []
     count = dimension = 0
     with atomic_write(path, "wb") as handle:
+
+        def put(data: bytes | memoryview) -> None:
+            try:
+                handle.write(data)
+            except OSError as error:
+                raise NotCached(error.strerror) from error
+
         handle.seek(HEADER_BYTES)
         for words, matrix in blocks:
             names.append(json.dumps(words)[1:-1].encode("ascii"))
-            handle.write(np.ascontiguousarray(matrix, dtype="<f4").data)
+            put(np.ascontiguousarray(matrix, dtype="<f4").data)
             count, dimension = count + len(words), matrix.shape[1]
         text = b"[" + b",".join(names) + b"]"
-        handle.write(text)
+        put(text)
         end = 4 * count * dimension
         header = {
             "__metadata__": {"attnvat": "word vectors", "version": VERSION},
@@ -89,10 +104,10 @@ def write_table(path: Path, blocks: Iterable[Block]) -> None:
         handle.write(json.dumps(header).encode().ljust(HEADER_BYTES - 8))
 
 
-def forget_earlier(path: Path) -> bool:
+def forget_earlier(path: Path) -> None:
     """Make room for a cached copy at `path`: copies of the same file's earlier states go.
 
-    False, with a note, where the cache cannot be written; the work can go on without.
+    Raises `NotCached` where the cache cannot be written.
     """
     source, _, _ = path.name.rpartition("-v")
     try:
@@ -101,7 +116,15 @@ def forget_earlier(path: Path) -> bool:
             if old.name.startswith(f"{source}-v") and old.suffix == path.suffix:
                 old.unlink(missing_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):
-            return True
+            pass
     except OSError as error:
-        stderr.print(f"{path.parent}: word vectors are not cached: {error.strerror}", highlight=False)
-        return False
+        raise NotCached(error.strerror) from error
+
+
+@contextmanager
+def cache_or_note(path: Path) -> Iterator[None]:
+    """Turn a cache at `path` that cannot be written into a note: the work can go on without."""
+    try:
+        yield
+    except NotCached as reason:
+        stderr.print(f"{path.parent}: word vectors are not cached: {reason}", highlight=False, soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import re
 import zipfile
 import zlib
@@ -19,6 +20,8 @@ from attnvat.storage import COMPRESSIONS, data_dirs, open_binary
 Format = Literal["text", "word2vec", "fasttext"]
 FORMATS = ("", ".txt", ".vec", ".bin")
 FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
+ENCRYPTED = 1
+"""Bit of a zip member's flags."""
 OFFICIAL = {
     "glove.6B": "glove.6B.zip",
     "glove.42B": "glove.42B.300d.zip",
@@ -66,7 +69,7 @@ class VectorFile:
             else:
                 with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as member:
                     yield cast(BinaryIO, member)
-        except (EOFError, zlib.error, zipfile.BadZipFile) as error:
+        except (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
             raise UserError(f"{self}: damaged or truncated ({error}); download it again") from error
         except OSError as error:
             # bz2 reports damage as an OSError without a number; those of the system have one.
@@ -142,6 +145,9 @@ def _member(archive: Path, name: str) -> str | None:
 def _members(archive: Path) -> list[str]:
     try:
         with zipfile.ZipFile(archive) as handle:
-            return [member.filename for member in handle.infolist() if not member.is_dir()]
+            members = [member for member in handle.infolist() if not member.is_dir()]
     except (OSError, zipfile.BadZipFile) as error:
         raise UserError(f"{archive}: damaged or truncated ({error}); download it again") from error
+    if any(member.flag_bits & ENCRYPTED for member in members):
+        raise UserError(f"{archive}: asks for a password; unpack it and name the file")
+    return [member.filename for member in members]

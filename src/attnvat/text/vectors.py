@@ -17,7 +17,7 @@ from attnvat.progress import progress
 from attnvat.storage import atomic_write
 from attnvat.text.fasttext_binary import FastText, open_fasttext
 from attnvat.text.vector_binary import read_word2vec_vectors
-from attnvat.text.vector_cache import VectorTable, cache_path, forget_earlier, open_table, write_table
+from attnvat.text.vector_cache import VectorTable, cache_or_note, cache_path, forget_earlier, open_table, write_table
 from attnvat.text.vector_files import VectorFile, find_vectors
 from attnvat.text.vector_text import BLOCK_BYTES, Block, read_text_vectors
 
@@ -100,10 +100,10 @@ def _cached(file: VectorFile) -> VectorTable | None:
     path = cache_path(file)
     table = open_table(path)
     if table is None:
-        if not forget_earlier(path):
-            return None
-        write_table(path, _blocks(file))
-        table = open_table(path)
+        with cache_or_note(path):
+            forget_earlier(path)
+            write_table(path, _blocks(file))
+            table = open_table(path)
     return table
 
 
@@ -125,9 +125,11 @@ def _fasttext(file: VectorFile, cache: bool) -> Iterator[FastText]:
         yield open_fasttext(file.path, str(file))
         return
     path = cache_path(file, ".bin")
-    if cache and not path.exists() and forget_earlier(path):
-        with file.open() as packed, atomic_write(path, "wb") as plain:
-            shutil.copyfileobj(packed, plain, BLOCK_BYTES)
+    if cache and not path.exists():
+        with cache_or_note(path):
+            forget_earlier(path)
+            with file.open() as packed, atomic_write(path, "wb") as plain:
+                shutil.copyfileobj(packed, plain, BLOCK_BYTES)
     if cache and path.exists():
         yield open_fasttext(path, str(file))
         return
