@@ -110,7 +110,7 @@ def select_command(
     pool = Pool.open(pool_path)
     corpus = load(for_, data_dir=data_dir, text=text, label=label)
     if corpus.name not in pool.manifest["plan"]["excluded"] and for_ not in pool.manifest["plan"]["excluded"]:
-        stderr.print(f"note: {pool.path} was not built with --for {for_}: it may hold texts of its test split")
+        note(f"{pool.path} was not built with --for {for_}: it may hold texts of its test split")
     labelled = joined(corpus.train)
     size = size if size is not None else min(PAPER_RATIO * len(labelled), len(pool))
     selection = select(
@@ -192,6 +192,11 @@ def default_vectors(data_dir: Path | None) -> str:
     try:
         find_vectors(VECTORS, data_dir)
     except UserError:
-        stderr.print(f"note: no {VECTORS} found; word vectors are learned from the texts (--vectors names others)")
+        note(f"no {VECTORS} found; word vectors are learned from the texts (--vectors names others)")
         return LEARN
     return VECTORS
+
+
+def note(sentence: str) -> None:
+    """Say something beside the result."""
+    stderr.print(f"note: {sentence}", highlight=False, markup=False, soft_wrap=True)

@@ -75,7 +75,7 @@ def build_pool(
             write_shards(out, staging, plan, position, remove_duplicates=options.duplicates != "keep")
         except KeyboardInterrupt:
             kept = last_position(staged_files(staging)).records
-            stderr.print(f"{out}: {kept:,} records are kept; run the same command again to go on")
+            stderr.print(f"{out}: {kept:,} records are kept; run the same command again to go on", soft_wrap=True)
             raise
         shutil.rmtree(staging)
     return Pool.open(out)
@@ -122,7 +122,7 @@ def finished_pool(out: Path, plan: dict[str, Any]) -> Pool:
     pool = Pool.open(out)
     refuse_other(out, "a pool", pool.manifest["plan"], plan)
     shutil.rmtree(out / STAGING, ignore_errors=True)
-    stderr.print(f"{out}: already built")
+    stderr.print(f"{out}: already built", soft_wrap=True)
     return pool
 
 

@@ -42,7 +42,7 @@ def exact_search(queries: Floats, vectors: Floats, k: int) -> Found:
 
 
 def faiss_hnsw_search(
-    queries: Floats, vectors: Floats, k: int, *, links: int = 32, effort: int = 80, build_effort: int = 80
+    queries: Floats, vectors: Floats, k: int, *, links: int = 32, effort: int = 160, build_effort: int = 100
 ) -> Found:
     """A graph of neighbours walked from the top (faiss HNSW)."""
     import faiss
@@ -67,13 +67,13 @@ def faiss_ivf_search(
     index.cp.seed = 1
     index.train(vectors[:: max(1, len(vectors) // (64 * cells))])
     index.add(vectors)
-    index.nprobe = probes or max(1, min(cells, cells // 12 + 4))
+    index.nprobe = probes or max(1, min(cells, cells // 32 + 4))
     similarity, places = index.search(queries, k)
     return similarity, places
 
 
 def voyager_search(
-    queries: Floats, vectors: Floats, k: int, *, links: int = 16, effort: int = 100, build_effort: int = 100
+    queries: Floats, vectors: Floats, k: int, *, links: int = 16, effort: int = 200, build_effort: int = 150
 ) -> Found:
     """A graph of neighbours (Voyager, Annoy's successor)."""
     voyager = optional("voyager", "neighbours")
@@ -90,7 +90,7 @@ def voyager_search(
 
 
 def usearch_search(
-    queries: Floats, vectors: Floats, k: int, *, links: int = 16, effort: int = 100, build_effort: int = 100
+    queries: Floats, vectors: Floats, k: int, *, links: int = 16, effort: int = 200, build_effort: int = 150
 ) -> Found:
     """A graph of neighbours (usearch)."""
     usearch = optional("usearch.index", "neighbours")
