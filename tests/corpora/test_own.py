@@ -61,6 +61,12 @@ def test_every_text_format_reads_the_same_rows(name: str, tmp_path: Path) -> Non
     assert [len(digest) for digest in corpus.files.values()] == [64]
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_columns_name(tmp_path: Path) -> None:
+    assert load_own(write(tmp_path / "d.csv", FORMATS["bom.csv"]), text="text").notes[0] == (
+        "columns: text 'text', label 'label'"
+    )
+
+
 def test_parquet_with_integer_labels_and_word_lists(tmp_path: Path) -> None:
     rows = {"tokens": [text.split() for text, _ in ROWS], "label": [float(n % 3) for n in range(40)]}
     pq.write_table(pa.table(rows), tmp_path / "d.parquet")

@@ -47,7 +47,7 @@ def load_own(
             splits[split] = list(read_examples(tables[split], chosen, bad))
     if not any(splits.values()):
         bad.settle()
-        raise UserError(f"{tables['train'].name}: no rows")
+        raise UserError(f"{tables['train'].name}: no rows; check that its files hold text")
     labels = check_classes(tables["train"].name, splits["train"], bad)
     for split in splits:
         if split != "train":
