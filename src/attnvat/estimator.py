@@ -19,8 +19,10 @@ from attnvat.evaluation.prediction import predict
 from attnvat.evaluation.subject import encode_examples
 from attnvat.models import from_pretrained, save_pretrained
 from attnvat.storage import read_json, write_json
-from attnvat.training import Config, fit, open_run, prepare
+from attnvat.training import fit, open_run, prepare
+from attnvat.training.config import from_dict
 from attnvat.training.display import Silent, display_for_terminal
+from attnvat.training.run import CONFIG
 
 ESTIMATOR = "estimator.json"
 OUTSIDE = ("validation_size", "run_dir", "verbose")
@@ -111,29 +113,19 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         unlabeled: Any = None,
         validation: tuple[Any, Any] | None = None,
     ) -> Self:
-        """Train on texts X and labels y; a stratified part is held out for early stopping if no `validation` is given."""
-        config = Config(data="python", **{k: v for k, v in self.get_params().items() if k not in OUTSIDE})
-        labels = np.asarray(y)
-        texts = as_examples(X)
-        if len(texts) != len(labels):
-            raise UserError(f"{len(texts)} texts but {len(labels)} labels")
-        self.classes_, numbers = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise UserError("all labels are the same; a classifier needs at least two classes")
-        train = labelled(texts, numbers)
+        """Train on texts X and labels y; without `validation` a stratified part is held out for early stopping."""
+        options = {k: v for k, v in self.get_params().items() if k not in OUTSIDE}
+        # A search over a numpy range sets numpy's numbers.
+        options = {k: v.item() if isinstance(v, np.generic) else v for k, v in options.items()}
+        config = from_dict({"data": "python", **options}, "TextClassifier")
+        texts, labels = as_examples(X), as_labels(y)
+        self.classes_ = classes_of(labels)
+        train = named(texts, labels, self.classes_)
         if validation is None:
-            train, held_out = train_test_split(
-                train, test_size=self.validation_size, stratify=numbers, random_state=self.seed
-            )
+            train, held_out = hold_out(train, self.validation_size, self.seed)
         else:
-            known = {label: number for number, label in enumerate(self.classes_.tolist())}
-            unknown = sorted({str(label) for label in np.asarray(validation[1]).tolist() if label not in known})
-            if unknown:
-                raise UserError(f"validation has labels that training has not: {', '.join(unknown)}")
-            held_out = labelled(
-                as_examples(validation[0]), [known[label] for label in np.asarray(validation[1]).tolist()]
-            )
-        corpus = Corpus("python", tuple(map(str, range(len(self.classes_)))), train, held_out, [], metric="accuracy")
+            held_out = named(as_examples(validation[0]), as_labels(validation[1]), self.classes_)
+        corpus = Corpus("python", names_of(self.classes_), train, held_out, [], metric="accuracy")
         more = None if unlabeled is None else as_examples(unlabeled)
         display = display_for_terminal() if self.verbose else Silent()
         folder = Path(self.run_dir) if self.run_dir else None
@@ -145,7 +137,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.pretrained_ = trained.pretrained
         self.history_ = trained.history
         self.result_ = trained.result
-        self.n_features_in_ = 1
+        if folder:
+            self._describe(folder)
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float32]:
@@ -167,8 +160,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Write the model, its vocabulary and this estimator's parameters into `folder`."""
         check_is_fitted(self, "pretrained_")
         save_pretrained(self.pretrained_, folder)
-        classes = self.classes_.tolist()
-        write_json(Path(folder) / ESTIMATOR, {"parameters": self.get_params(), "classes": classes})
+        self._describe(Path(folder))
+
+    def _describe(self, folder: Path) -> None:
+        """Put this estimator's parameters and labels beside its model."""
+        try:
+            write_json(folder / ESTIMATOR, {"parameters": self.get_params(), "classes": self.classes_.tolist()})
+        except TypeError as error:
+            raise UserError(f"labels of type {self.classes_.dtype} cannot be saved; use text or numbers") from error
 
     @classmethod
     def from_pretrained(cls, folder: Path | str) -> Self:
@@ -180,7 +179,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found = cls(**saved["parameters"])
             found.classes_ = np.asarray(saved["classes"])
         else:
-            config = open_run(folder).config.to_dict()
+            config = open_run(folder).config.to_dict() if (folder / CONFIG).exists() else {}
             found = cls(**{k: config[k] for k in cls().get_params() if k in config})
             found.classes_ = np.asarray(bundle.labels)
         found.pretrained_ = bundle
@@ -211,9 +210,56 @@ def as_examples(X: Any) -> list[Example]:
     return found
 
 
-def labelled(examples: Sequence[Example], numbers: Sequence[int] | npt.NDArray[np.int64]) -> list[Example]:
-    """The examples with class numbers as labels."""
+def as_labels(y: Any) -> npt.NDArray[Any]:
+    """Labels as one column (N,)."""
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise UserError(f"expected one label a text, not labels of shape {labels.shape}")
+    return labels
+
+
+def classes_of(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The different labels, sorted (C,)."""
+    try:
+        classes: npt.NDArray[Any] = np.unique(labels)
+    except TypeError as error:
+        raise UserError("the labels are of different types; make all of them text, or all numbers") from error
+    if len(classes) < 2:
+        raise UserError(f"{len(labels)} labels, {len(classes)} different; a classifier needs at least two classes")
+    return classes
+
+
+def names_of(classes: npt.NDArray[Any]) -> tuple[str, ...]:
+    """The labels as the text by which the model, its reports and the command line know them."""
+    names = tuple(map(str, classes.tolist()))
+    return names if len(set(names)) == len(names) else tuple(map(str, range(len(classes))))
+
+
+def named(examples: Sequence[Example], labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> list[Example]:
+    """The examples with their labels' names; a label that training has not is refused."""
+    if len(examples) != len(labels):
+        raise UserError(f"{len(examples)} texts but {len(labels)} labels")
+    name_of = dict(zip(classes.tolist(), names_of(classes), strict=True))
+    unknown = sorted({str(label) for label in labels.tolist() if label not in name_of})
+    if unknown:
+        raise UserError(f"validation has labels that training has not: {', '.join(unknown)}")
     return [
-        Example(example.text, example.pair, str(number))
-        for example, number in zip(examples, list(numbers), strict=True)
+        Example(example.text, example.pair, name_of[label])
+        for example, label in zip(examples, labels.tolist(), strict=True)
     ]
+
+
+def hold_out(examples: list[Example], size: float, seed: int) -> tuple[list[Example], list[Example]]:
+    """The examples without a stratified part, and that part."""
+    try:
+        rest, part = train_test_split(
+            examples, test_size=size, stratify=[example.label for example in examples], random_state=seed
+        )
+    except ValueError as error:
+        raise UserError(
+            f"no validation part can be taken from {len(examples)} texts: {error} "
+            "Give more texts, a larger validation_size, or `validation`"
+        ) from error
+    return rest, part

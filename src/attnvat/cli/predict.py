@@ -29,7 +29,9 @@ def predict(
         str, typer.Argument(help="CSV, TSV, JSONL, Parquet or text file; - for standard input, a text a line.")
     ],
     out: Annotated[Path | None, typer.Option("--out", help="File to write (standard output).")] = None,
-    form: Annotated[str, typer.Option("--format", help="jsonl or csv.")] = "jsonl",
+    form: Annotated[
+        str | None, typer.Option("--format", help="jsonl or csv (csv where --out ends in .csv, else jsonl).")
+    ] = None,
     text: Annotated[str | None, typer.Option("--text", help="Column of the text.")] = None,
     text_pair: Annotated[str | None, typer.Option("--text-pair", help="Column of the second text.")] = None,
 ) -> None:
@@ -37,6 +39,7 @@ def predict(
 
     Example: echo "a film to remember" | attnvat predict runs/sst-vanilla-seed0 -
     """
+    form = form or ("csv" if out and out.suffix == ".csv" else "jsonl")
     if form not in ("jsonl", "csv"):
         raise UserError(f"--format is {form!r}; it is jsonl or csv")
     bundle = from_pretrained(run)
@@ -50,9 +53,12 @@ def predict(
 
 def lines(stream: IO[str]) -> Iterator[Example]:
     """One text a line; empty lines are left out."""
-    for line in stream:
-        if line.strip():
-            yield Example(line.strip())
+    try:
+        for line in stream:
+            if line.strip():
+                yield Example(line.strip())
+    except UnicodeDecodeError as error:
+        raise UserError(f"standard input: not UTF-8 ({error.reason}); convert it to UTF-8") from error
 
 
 def write(handle: IO[str], form: str, bundle: Pretrained, examples: Iterator[Example]) -> None:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from attnvat.errors import UserError
+from attnvat.progress import stderr
 from attnvat.training.run import CONFIG, open_run
 
 
@@ -24,8 +25,12 @@ def runs(
         raise UserError(f"{folder}: no such folder; `attnvat train` makes runs, in `runs` by default")
     table = Table("run", "data", "technique", "ε", "seed", "state", "epochs", "validation", "test")
     for path in sorted(path.parent for path in folder.glob(f"**/{CONFIG}")):
-        run = open_run(path)
-        result, history = run.result, [line for line in run.history if line["event"] == "epoch"]
+        try:
+            run = open_run(path)
+            result, history = run.result, [line for line in run.history if line["event"] == "epoch"]
+        except UserError as error:
+            stderr.print(f"left out: {error}", highlight=False, markup=False, soft_wrap=True)
+            continue
         best = max((line["validation"] for line in history), default=None)
         table.add_row(
             str(path.relative_to(folder)),

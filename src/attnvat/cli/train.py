@@ -15,8 +15,11 @@ import typer
 from attnvat.errors import UserError
 from attnvat.progress import stderr
 from attnvat.training import Config, fit, load_data, open_run, prepare, template
-from attnvat.training.config import from_dict, hints, load_config
-from attnvat.training.display import display_for_terminal, shown
+from attnvat.training.config import from_dict, hints, read_options
+from attnvat.training.devices import on_main_process
+from attnvat.training.display import Silent, display_for_terminal, shown
+from attnvat.training.interruption import Interrupted
+from attnvat.training.run import check_folder
 
 EXAMPLE = """
 Examples:
@@ -40,9 +43,11 @@ def train(
     if resume:
         resume_run(resume, given, config, out)
         return
-    chosen = from_dict((load_config(config).to_dict() if config else {}) | given, str(config or "command line"))
+    chosen = from_dict((read_options(config) if config else {}) | given, str(config or "command line"))
     folder = out or free_folder(Path("runs"), chosen)
-    stderr.print(f"run: {folder}", highlight=False)
+    if on_main_process(chosen):
+        check_folder(folder)
+        stderr.print(f"run: {folder}", highlight=False, markup=False, soft_wrap=True)
     go(chosen, folder, resume=False)
 
 
@@ -60,23 +65,27 @@ def resume_run(folder: Path, given: dict[str, Any], config: Path | None, out: Pa
     if changed:
         raise UserError(f"{folder}: a run is resumed with its own options: {'; '.join(changed)}")
     if run.result:
-        stderr.print(f"{folder} is finished already", highlight=False)
+        stderr.print(f"{folder} is finished already", highlight=False, markup=False, soft_wrap=True)
         report(run.result, folder)
         return
     go(run.config, folder, resume=True)
 
 
 def go(config: Config, folder: Path, resume: bool) -> None:
-    """Load, prepare, train and say what came out."""
-    display = display_for_terminal()
+    """Load, prepare, train and say what came out; of several processes only the main one speaks."""
+    main = on_main_process(config)
+    display = display_for_terminal() if main else Silent()
+    prepared = prepare(config, load_data(config))
+    for note in prepared.notes:
+        display.note(note)
     try:
-        prepared = prepare(config, load_data(config))
-        for note in prepared.notes:
-            display.note(note)
         trained = fit(config, prepared, folder, resume, display)
-    finally:
-        display.close()
-    report(trained.result, folder)
+    except Interrupted as interrupted:
+        if main:
+            stderr.print(str(interrupted), highlight=False, markup=False, soft_wrap=True)
+        raise typer.Exit(130) from interrupted
+    if main:
+        report(trained.result, folder)
 
 
 def report(result: dict[str, Any], folder: Path) -> None:
@@ -90,7 +99,12 @@ def free_folder(root: Path, config: Config) -> Path:
     """A folder name that says what the run is and is not taken."""
     name = f"{Path(config.data).stem}-{config.technique}-seed{config.seed}"
     candidates = [root / name, *(root / f"{name}-{number}" for number in range(2, 10_000))]
-    return next(folder for folder in candidates if not folder.exists())
+    return next(folder for folder in candidates if not folder.exists() or is_empty(folder))
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether there is nothing in it: what a run that was refused leaves behind."""
+    return folder.is_dir() and not any(folder.iterdir())
 
 
 def config_template() -> None:

@@ -21,13 +21,14 @@ def on_main_process(config: Config) -> bool:
 
 def accelerator_for(config: Config, folder: Path | None) -> Accelerator:
     """Devices, precision and processes, as the config and the launcher say; trackers are named but not yet started."""
+    trackers = trackers_of(config) if folder else []
     # Accelerate keeps its settings for the whole process; another run may want others.
     AcceleratorState._reset_state(reset_partial_state=not torch.distributed.is_initialized())
     try:
         accelerator = Accelerator(
             cpu=config.device == "cpu",
             mixed_precision=config.mixed_precision,
-            log_with=trackers_of(config) if folder else None,
+            log_with=trackers or None,
             project_dir=folder,
         )
     except (ValueError, ImportError, RuntimeError) as error:
@@ -39,7 +40,7 @@ def accelerator_for(config: Config, folder: Path | None) -> Accelerator:
         )
     if config.mixed_precision == "fp16" and accelerator.device.type == "cpu":
         raise UserError("mixed_precision fp16 needs a GPU; use bf16 or no on a CPU")
-    for name in trackers_of(config) if folder else []:
+    for name in trackers:
         if name not in [str(tracker) for tracker in accelerator.log_with]:
             raise UserError(f"{name} is not installed; install it with: pip install 'attnvat[{name}]'")
     return accelerator

@@ -64,15 +64,15 @@ class Plain:
     def __init__(self) -> None:
         self._speed = Speed()
         self._last = time.monotonic()
-        self._where = ""
 
     def note(self, text: str) -> None:
         """A line."""
-        stderr.print(text, highlight=False, soft_wrap=True)
+        stderr.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def begin_epoch(self, epoch: int, step: int, steps: int, left: int) -> None:  # noqa: ARG002
-        """Remember where we are."""
+        """Remember where we are; the speed is the epoch's own."""
         self._epoch, self._step, self._steps = epoch, step, steps
+        self._speed = Speed()
 
     def step(self, examples: int, tokens: int, losses: dict[str, float]) -> None:
         """A line, if the last one is long ago."""
@@ -106,12 +106,13 @@ class Live(Plain):
             console=stderr,
             transient=True,
         )
-        self._bar.start()
         self._task = self._bar.add_task("training", said="")
 
     def begin_epoch(self, epoch: int, step: int, steps: int, left: int) -> None:
         """A fresh bar."""
         super().begin_epoch(epoch, step, steps, left)
+        # Not before the first epoch: reading the data has a progress bar of its own, and a terminal holds only one.
+        self._bar.start()
         self._bar.reset(self._task, total=steps, completed=step, description=f"epoch {epoch + 1}/{epoch + 1 + left}")
 
     def step(self, examples: int, tokens: int, losses: dict[str, float]) -> None:
@@ -128,19 +129,20 @@ class Live(Plain):
 
 
 class Speed:
-    """Examples and tokens a second since the first one counted."""
+    """Examples and tokens a second, from when it was made to the last ones counted."""
 
     def __init__(self) -> None:
-        self._start = time.monotonic()
+        self._start = self._last = time.monotonic()
         self._examples = self._tokens = 0
 
     def add(self, examples: int, tokens: int) -> None:
         """Count."""
         self._examples += examples
         self._tokens += tokens
+        self._last = time.monotonic()
 
     def __str__(self) -> str:
-        seconds = max(time.monotonic() - self._start, 1e-9)
+        seconds = max(self._last - self._start, 1e-9)
         return f"{self._examples / seconds:,.0f} examples/s, {self._tokens / seconds:,.0f} tokens/s"
 
 

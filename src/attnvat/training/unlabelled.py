@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,9 +55,19 @@ class Unlabelled:
                 raise UserError(f"{corpus.name} has no unlabelled texts of its own; name a pool or a file")
         else:
             found = cls.named(config.unlabeled, config, config.unlabeled_size)
-            if found.pool and corpus.pair and not found.pool.has_pairs:
-                raise UserError(f"{config.unlabeled}: holds single texts, but {corpus.name} is a task on pairs")
+        source = config.unlabeled or "the unlabelled texts"
+        if found.examples is not None and not found.examples:
+            raise UserError(f"{source}: no texts")
+        if corpus.pair and not found.paired:
+            raise UserError(f"{source}: holds single texts, but {corpus.name} is a task on pairs")
         return found.first(config.unlabeled_size, config.seed)
+
+    @property
+    def paired(self) -> bool:
+        """Whether every text has a second one."""
+        if self.examples is not None:
+            return all(example.pair is not None for example in self.examples)
+        return self.pool is not None and self.pool.has_pairs and None not in self._column("pairs")
 
     def first(self, size: int | None, seed: int) -> Unlabelled:
         """`size` of the texts, drawn by the seed; a pool has drawn them already."""
@@ -79,9 +90,9 @@ class Unlabelled:
         if self.examples is not None:
             yield from (example.pair for example in self.examples if example.pair is not None)
         else:
-            yield from self._column("pairs")
+            yield from (question for question in self._column("pairs") if question is not None)
 
-    def _column(self, name: str) -> Iterator[Text]:
+    def _column(self, name: str) -> Iterator[Any]:
         assert self.rows is not None
         assert self.pool is not None
         for start in range(0, len(self.rows), BLOCK):
