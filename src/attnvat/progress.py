@@ -29,7 +29,9 @@ stderr = Console(stderr=True)
 class Advance(Protocol):
     """Reports `amount` more units of work as done."""
 
-    def __call__(self, amount: int = 1) -> None: ...
+    def __call__(self, amount: int = 1) -> None:
+        """Count `amount` more units."""
+        ...
 
 
 @contextmanager

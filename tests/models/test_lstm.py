@@ -15,7 +15,7 @@ from attnvat.models.lstm import BiLSTM, reversal, reverse
 def packed_twin(ours: BiLSTM, size: int) -> nn.LSTM:
     """torch's bidirectional LSTM with the same weights."""
     theirs = nn.LSTM(size, ours.hidden, batch_first=True, bidirectional=True)
-    state = {name: tensor for name, tensor in ours.forwards.state_dict().items()}
+    state = dict(ours.forwards.state_dict())
     state |= {f"{name}_reverse": tensor for name, tensor in ours.backwards.state_dict().items()}
     theirs.load_state_dict(state)
     return theirs

@@ -28,7 +28,7 @@ class _Reorder(torch.autograd.Function):
 
 
 def reversal(lengths: Tensor, width: int) -> Tensor:
-    """The order that reverses each row of a padded (B, T) batch within its length and leaves padding in place (B·T,)."""
+    """The order that reverses each row of a padded (B, T) batch within its length, padding left in place (B·T,)."""
     position = torch.arange(width, device=lengths.device)
     mirrored = lengths[:, None] - 1 - position
     within = torch.where(mirrored >= 0, mirrored, position)

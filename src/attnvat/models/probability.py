@@ -1,7 +1,7 @@
 """Class probabilities, losses and divergences in log space, the same for one sigmoid and for a softmax.
 
-Two classes are one logit z with p(1) = σ(z): logits of shape (B,). More classes are logits of shape (B, C). All of it is
-computed in at least float32, also under autocast.
+Two classes are one logit z with p(1) = σ(z): logits of shape (B,). More classes are logits of shape (B, C). All of it
+is computed in at least float32, also under autocast.
 """
 
 from __future__ import annotations

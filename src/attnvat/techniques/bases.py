@@ -50,7 +50,7 @@ class FreeBasis:
 
 
 class DifferenceBasis:
-    """r_t is a combination of the differences between word t's attention score and all others (the paper's i-variants)."""
+    """r_t combines the differences between word t's attention score and all others (the paper's i-variants)."""
 
     name = "difference"
 

@@ -8,7 +8,8 @@ from torch import Tensor
 
 def sentence_norm(x: Tensor) -> Tensor:
     """The l2 norm of each sentence's whole perturbation, of (B, T) or (B, T, d) (B,)."""
-    return torch.linalg.vector_norm(x.flatten(1), dim=1)
+    norms: Tensor = torch.linalg.vector_norm(x.flatten(1), dim=1)
+    return norms
 
 
 def unit(x: Tensor) -> tuple[Tensor, Tensor]:
