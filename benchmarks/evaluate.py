@@ -3,8 +3,8 @@
     ATTNVAT_DATA=/path/to/data python benchmarks/evaluate.py [--quick] [--check]
 
 The model has the paper's sizes (hidden 256, 100-d vectors) and the vocabulary of the corpus' training texts; its
-weights are random, which changes no time. The one-sentence peers are measured on a sample of the same reviews in the same run
-and scaled to all of them by their number of tokens and texts; that is said in the table.
+weights are random, which changes no time. The one-sentence peers are measured on a sample of the same reviews in the
+same run (every k-th in the order of length) and scaled to all of them by their number; the table says so.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 For each text the attention farthest from the model's own (Jensen–Shannon divergence, at most ln 2) is sought among
 those that leave the prediction where it is (total variation distance at most 0.05): gradient ascent on the scores with
-a penalty on the distance, from several random starts, all sentences of a batch at once. What is reported is the best
-attention actually met that keeps the bound, so it is a lower bound of the true maximum; the model's own attention keeps
-it with a divergence of 0.
+a penalty on the distance, all sentences of a batch at once, from the model's attention turned upside down and from
+random starts. What is reported is the best attention actually met that keeps the bound, so it is a lower bound of the
+true maximum; the model's own attention keeps it with a divergence of 0.
 """
 
 from __future__ import annotations
@@ -79,8 +79,10 @@ def adversarial_attention(
             own = masked_softmax(clean.scores, batch.mask)
             best = _Best(own, torch.zeros_like(own[:, 0]), torch.zeros_like(own[:, 0]))
             for start in range(starts):
-                noise = sentence_noise(batch.ids, batch.mask, 1, seed + start, clean.scores.dtype).squeeze(-1)
-                _ascend(model, batch, clean, own, noise, best, bound, steps, rate, penalty)
+                first = sentence_noise(batch.ids, batch.mask, 1, seed + start, clean.scores.dtype).squeeze(-1)
+                if start == 0:
+                    first = -clean.scores
+                _ascend(model, batch, clean, own, first, best, bound, steps, rate, penalty)
             divergence[rows] = best.divergence.double().cpu().numpy()
             distance[rows] = best.distance.double().cpu().numpy()
             attention.store(rows, best.attention)
