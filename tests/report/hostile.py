@@ -8,7 +8,7 @@ from attnvat.corpora.example import Example
 from attnvat.evaluation.subject import Subject
 from attnvat.evaluation.suite import Options
 from attnvat.models import ModelConfig, Pretrained, build_model
-from attnvat.text.tokenizer import Tokenizer
+from attnvat.text.tokenizer import Text, Tokenizer
 from attnvat.text.vocabulary import Vocabulary
 
 HOSTILE = [
@@ -41,11 +41,12 @@ def tiny_model(seed: int, labels: tuple[str, ...], pair: bool = False) -> Pretra
 
 def some_examples(labels: tuple[str, ...], pair: bool = False) -> list[Example]:
     """Plain and hostile texts, each with a rationale over its first words."""
-    texts = PLAIN * 3 + HOSTILE
+    # Words that come ready-made are the dangerous ones: a tokenizer would take tags apart.
+    texts: list[Text] = [*PLAIN * 2, *HOSTILE, *(tuple(text.split(" ")) for text in HOSTILE)]
     return [
         Example(
             text,
-            "what </script> of it ?" if pair else None,
+            ("what", "</p><script>x()</script>", "of", "it") if pair else None,
             labels[i % len(labels)],
             rationale=((0, 2),),
             id=f"<b>{i}</b>",

@@ -40,6 +40,8 @@ def test_heights_are_relative_to_the_largest_weight_of_each_kind() -> None:
     assert 'title="attention 0.400 · gradient 0.750"' in markup  # importance as a share: 3 / (3 + 1)
     assert shown.correlation == pytest.approx(np.corrcoef([0.5, 0.4, 0.1], [0, 3, 1])[0, 1])
     assert [word for word, _ in shown.top(shown.importance)] == ["b", "c"]
+    twice = emphasis(explanation(["a", "b", "a", "c"], [0.4, 0.3, 0.2, 0.1], [1.0] * 4))
+    assert twice.top(twice.attention, 2) == [("a", 0.4), ("b", 0.3)]
 
 
 def test_rationales_are_one_underlined_run_each() -> None:

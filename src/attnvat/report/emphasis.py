@@ -38,9 +38,13 @@ class Emphasis:
         return _heights(self.attention), _heights(self.importance)
 
     def top(self, values: Floats, count: int = 5) -> list[tuple[str, float]]:
-        """The words with the largest `values`, largest first, without those of no weight."""
-        order = np.argsort(-values, kind="stable")[:count]
-        return [(self.words[i], float(values[i])) for i in order if values[i]]
+        """The words with the largest `values`, largest first: each word once, none without weight."""
+        largest: dict[str, float] = {}
+        for i in np.argsort(-values, kind="stable"):
+            if len(largest) == count or not values[i]:
+                break
+            largest.setdefault(self.words[i], float(values[i]))
+        return list(largest.items())
 
     def densest(self, width: int) -> tuple[int, int]:
         """The run of `width` words holding most attention, as [start, end)."""
@@ -83,6 +87,11 @@ def right_to_left(words: Sequence[str]) -> bool:
             if direction in ("L", "R", "AL"):
                 return direction != "L"
     return False
+
+
+def share(weight: float) -> str:
+    """A weight in few digits; a text of a thousand words has small ones."""
+    return f"{weight:.2f}" if weight >= 0.02 else f"{weight:.4f}"
 
 
 def _heights(values: Floats) -> Floats:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from attnvat.evaluation.explanations import Explanation
-from attnvat.report.emphasis import Emphasis, emphasis
+from attnvat.report.emphasis import Emphasis, emphasis, share
 from attnvat.report.heatmap import heatmap, question
 from attnvat.report.selection import LOW, RIGHT, WRONG, Kind, rows_to_show, select_examples
 from attnvat.report.tables import number
@@ -82,7 +82,10 @@ def shown_example(explanation: Explanation, weights: Emphasis, low: bool = False
         question=question(explanation.question) if explanation.question else Markup(),
         heatmap=heatmap(weights),
         most=[
-            (f"most {visible(name)}", [(shortened(word, 24), number(weight, 2)) for word, weight in top])
+            (
+                f"most {visible(name)}",
+                [(shortened(word, 24), share(weight)) for word, weight in top],
+            )
             for name, top in tops
             if name and top
         ],

@@ -154,9 +154,19 @@ class Table:
             box=box.SIMPLE_HEAD, title=RichText(visible(self.caption)) if self.caption else None, pad_edge=False
         )
         table.title_justify = "left"
-        for name, right in zip(self.columns, self.numeric(), strict=True):
-            table.add_column(RichText(visible(name)), justify="right" if right else "left", overflow="fold")
-        for i, row in enumerate(self.texts()):
+        texts = self.texts()
+        for i, (name, right) in enumerate(zip(self.columns, self.numeric(), strict=True)):
+            # Numbers are never broken; on a narrow terminal words give way, down to a width that can be read.
+            least = min(16, max([len(name), *(len(row[i]) for row in texts)]))
+            column = RichText(visible(name))
+            table.add_column(
+                column,
+                justify="right" if right else "left",
+                overflow="fold",
+                no_wrap=right,
+                min_width=None if right else least,
+            )
+        for i, row in enumerate(texts):
             table.add_row(*(RichText(text, style="bold" if (i, j) in self.bold else "") for j, text in enumerate(row)))
         return table
 

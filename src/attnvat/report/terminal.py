@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from attnvat.evaluation.explanations import Explanation
-from attnvat.report.emphasis import Emphasis, emphasis, right_to_left
+from attnvat.report.emphasis import Emphasis, emphasis, right_to_left, share
 from attnvat.report.heatmap import EXCERPT
 from attnvat.report.visible import shortened, visible
 
@@ -112,7 +112,7 @@ def _top(shown: Emphasis) -> Text:
         ("attention", shown.attention, ATTENTION),
         (shown.method, shown.importance, IMPORTANCE),
     ):
-        words = ", ".join(f"{shortened(word, 24)} {value:.2f}" for word, value in shown.top(values))
+        words = ", ".join(f"{shortened(word, 24)} {share(value)}" for word, value in shown.top(values))
         if name and words:
             line.append(f"most {visible(name)}: ", style=colour).append(f"{words}\n")
     line.rstrip()

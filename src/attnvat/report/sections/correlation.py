@@ -24,7 +24,7 @@ ATTENTION = {
 }
 LEFT_OUT = (
     "Texts of one word, and texts whose attention or importance is the same for every word, have no correlation: they "
-    "are left out. The last three columns are quantiles of Pearson’s correlation."
+    "are left out."
 )
 
 
@@ -69,11 +69,11 @@ def _by_importance(found: dict[str, dict[str, Any]]) -> Listing:
     rows: list[list[Cell]] = []
     for name, figure in found.items():
         left_out = figure["left_out"]["constant"] + figure["left_out"]["too_short"]
-        quantiles = [figure["pearson"]["quantiles"].get(quantile) for quantile in ("5", "50", "95")]
+        median = figure["pearson"]["quantiles"].get("50")
         rows.append(
-            [name, figure["examples"], left_out, _spread(figure["pearson"]), _spread(figure["kendall"]), *quantiles]
+            [name, figure["examples"], left_out, _spread(figure["pearson"]), _spread(figure["kendall"]), median]
         )
-    columns = ["importance", "texts", "left out", "Pearson", "Kendall τ", "5%", "median", "95%"]
+    columns = ["importance", "texts", "left out", "Pearson", "Kendall τ", "median r"]
     return Listing("By kind of importance", Table(columns, [*rows]), LEFT_OUT)
 
 

@@ -36,15 +36,14 @@ def section(evaluation: dict[str, Any]) -> Section:
         curves = evaluation["perturbation"][site]
         part.plots.append(_plot(site, title, what, curves, evaluation["accuracy"]))
         part.listings.append(_points(title, curves))
-    part.measures = _measures(evaluation)
     worst = evaluation["perturbation"]["attention"]["vat"]["points"][-1]
-    part.headline.append(
-        Measure(
-            "Flips under attention attack",
-            f"{100 * worst['flip_rate']:.1f}%",
-            f"Predictions that change at the worst perturbation of norm ε\u00a0=\u00a0{worst['epsilon']:g}.",
-        )
+    flips = Measure(
+        "Flips under attention attack",
+        _percent(worst["flip_rate"]),
+        f"Predictions that change at the worst perturbation of norm ε\u00a0=\u00a0{worst['epsilon']:g}.",
     )
+    part.headline = [flips]
+    part.measures = [flips, *_measures(evaluation)]
     vanished = {site: sum(curve["vanished"] for curve in evaluation["perturbation"][site].values()) for site in SITES}
     part.notes += [
         f"{count:,} texts had no direction to move in ({SITES[site][0].lower()}) and count as not moved."
