@@ -9,7 +9,7 @@ import pytest
 from attnvat.errors import UserError
 from attnvat.pool import Pool, embedding
 from attnvat.pool.embedding import AverageEmbedding, embedding_neighbours
-from attnvat.pool.neighbours import Engine, engine_named, exact_search
+from attnvat.pool.neighbours import Engine, engine_named, exact_index
 
 Make = Callable[..., list[str]]
 
@@ -39,7 +39,7 @@ def brute_force(file: Path, texts: list[str]) -> np.ndarray:
 def test_neighbours_by_average_vector_are_those_of_brute_force(pool: Pool, vectors: Path, make_sentences: Make) -> None:
     labelled = [*make_sentences(30, seed=9), "unheard of words"]
     average = AverageEmbedding.from_vectors(vectors, pool, labelled)
-    found = embedding_neighbours(pool, labelled, 10, embedding=average, engine=Engine(exact_search, 100))
+    found = embedding_neighbours(pool, labelled, 10, embedding=average, engine=Engine(exact_index, 100))
     texts = brute_force(vectors, pool.texts(np.arange(len(pool))))
     expected = brute_force(vectors, labelled)[:30] @ texts.T
     best = -np.sort(-expected, axis=1)[:, :10]
