@@ -71,3 +71,8 @@ def _names(runs: list[Path]) -> list[str]:
             raise UserError(f"{run}: named twice; a run differs from itself by nothing")
     short = [path.name for path in resolved]
     return short if len(set(short)) == len(short) else [str(run) for run in runs]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("compare")(compare)

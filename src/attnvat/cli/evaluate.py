@@ -150,3 +150,8 @@ def made_folder(folder: Path) -> Path:
     except OSError as error:
         raise UserError(f"{folder}: cannot be made ({error.strerror}); name another with --out") from error
     return folder
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("evaluate")(evaluate)
