@@ -1,0 +1,130 @@
+"""The arms of an experiment: a technique with its data, and how an arm becomes a search and then trials."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attnvat.experiments.search import SearchPlan
+from attnvat.experiments.space import space_of
+from attnvat.experiments.trial import Evaluation, Trial
+from attnvat.training import Config
+
+SEARCH_SEED = 1000
+"""The seed of all search runs: none of those whose scores are reported."""
+FEW = 500
+"""With few labels, ε is searched once, at this many."""
+FEW_RATIO = 20
+"""Unlabelled texts for each label when there are few: with the paper's 50,000, one step would see thousands of them."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What differs between machines that have different files: named on the results page."""
+
+    vectors: str = "glove.6B.100d"
+    pool: str = "news"
+    """Where the single-sequence tasks' unlabelled texts come from."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """How all arms on one corpus are trained and measured."""
+
+    options: Mapping[str, Any]
+    evaluation: Evaluation
+    unlabelled: int | None = None
+    """N_u drawn from the pool; None where the corpus has unlabelled pairs of its own, all of which are used."""
+    budget: int = 8
+    """Search runs of each arm."""
+    near: str = ""
+    """A pool of the task's own kind of text, for the experiment on few labels."""
+
+
+PAIRS = Ground({"epochs": 15}, Evaluation(robustness=300), budget=5)
+GROUNDS: dict[str, Ground] = {
+    "sst": Ground(
+        {},
+        Evaluation(importances=("gradient", "integrated-gradients", "leave-one-out")),
+        unlabelled=50_000,
+        near="review-sentences",
+    ),
+    "imdb": Ground(
+        {"max_length": 400, "epochs": 8, "patience": 2},
+        Evaluation(robustness=200, rationales="eraser-movies"),
+        unlabelled=150_000,
+        budget=6,
+        near="reviews",
+    ),
+    "agnews": Ground({}, Evaluation(robustness=300), unlabelled=50_000, budget=5),
+    "snli": PAIRS,
+    "multinli": PAIRS,
+    "cnn": Ground({"max_length": 800}, Evaluation(robustness=200), budget=5),
+}
+"""By corpus."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One row of a table: everything about its runs but the seed and what the search chooses."""
+
+    technique: str
+    unlabelled: bool = False
+    strategy: str = "random"
+    amount: int | None = None
+    """N_u where it is not the corpus' usual one."""
+    labels: int | None = None
+    """N_l where it is not all of them."""
+    near: bool = False
+    """Whether the unlabelled texts are of the task's own kind rather than news."""
+    reading: str | None = None
+    searched: bool = True
+
+    @property
+    def title(self) -> str:
+        """The technique as a table shows it."""
+        title = self.technique + (f" ({self.reading})" if self.reading else "")
+        return title if self.searched else f"{title}, nothing searched"
+
+    def deciding(self) -> Arm:
+        """The arm whose search decides for this one: amounts and strategies share one, as do small label counts."""
+        return dataclasses.replace(self, strategy="random", amount=None, labels=FEW if self.labels else None)
+
+
+def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
+    """The arm's config, with the searched options at their defaults."""
+    ground = GROUNDS[corpus]
+    options: dict[str, Any] = {"data": corpus, "vectors": setup.vectors, "technique": arm.technique, "seed": seed}
+    options |= ground.options
+    if arm.labels:
+        options |= {"labeled_size": arm.labels, "batch_size": 8, "epochs": 40, "patience": 8}
+    if arm.unlabelled and ground.unlabelled is None:
+        options |= {"unlabeled": "corpus", "unlabeled_size": arm.amount}
+    elif arm.unlabelled:
+        pool = ground.near if arm.near else setup.pool
+        strategy = "" if arm.strategy == "random" else f":{arm.strategy}"
+        usual = FEW_RATIO * arm.labels if arm.labels else ground.unlabelled
+        options |= {"unlabeled": f"pool:{pool}{strategy}", "unlabeled_size": arm.amount or usual}
+    if arm.reading:
+        options["reading"] = arm.reading
+    return Config(**options)
+
+
+def plan_of(arm: Arm, corpus: str, setup: Setup) -> SearchPlan | None:
+    """The search that decides the arm's ε (vanilla: dropout); None for an arm without one."""
+    if not arm.searched:
+        return None
+    deciding = arm.deciding()
+    return SearchPlan(config_of(deciding, corpus, setup, SEARCH_SEED), space_of(arm.technique))
+
+
+def trials_of(
+    arm: Arm, corpus: str, setup: Setup, seeds: Sequence[int], choices: Mapping[str, Mapping[str, Any]]
+) -> list[Trial]:
+    """The arm's trials, one a seed, with the options its search chose; `choices` are by search identity."""
+    plan = plan_of(arm, corpus, setup)
+    chosen = dict(choices.get(plan.identity, {})) if plan else {}
+    config = config_of(arm, corpus, setup, seed=0)
+    return [Trial(dataclasses.replace(config, **chosen, seed=seed), GROUNDS[corpus].evaluation) for seed in seeds]

@@ -1,0 +1,175 @@
+"""The experiments by name: the paper's tables and figure, and ours. Those on the same arms share their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from attnvat.errors import UserError, nearest
+from attnvat.experiments.arms import Arm
+from attnvat.techniques.catalogue import TECHNIQUES
+from attnvat.techniques.difference import READINGS
+
+VANILLA = Arm("vanilla")
+UNTUNED = Arm("vanilla", searched=False)
+VIRTUAL = ("word-vat", "word-ivat", "attention-vat", "attention-ivat")
+AMOUNTS = (10_000, 25_000, 50_000, 100_000)
+"""N_u of the amount curve besides 0 (the supervised runs)."""
+STRATEGIES = ("random", "bow", "embedding")
+LABELS = (100, 500, 1_000)
+
+
+def supervised(*techniques: str) -> list[Arm]:
+    """Arms without unlabelled text."""
+    return [Arm(name) for name in techniques]
+
+
+def semi_supervised(*techniques: str) -> list[Arm]:
+    """Arms with unlabelled text, of the usual amount and drawn at random."""
+    return [Arm(name, unlabelled=True) for name in techniques]
+
+
+ALL = [VANILLA, UNTUNED, *supervised(*list(TECHNIQUES)[1:]), *semi_supervised(*VIRTUAL)]
+MANY = [
+    VANILLA,
+    UNTUNED,
+    *supervised("attention-at", "attention-iat", *VIRTUAL),
+    *semi_supervised(*VIRTUAL),
+]
+SOME = [
+    VANILLA,
+    UNTUNED,
+    *supervised("word-vat", "attention-vat", "attention-ivat"),
+    *semi_supervised("word-vat", "attention-vat", "attention-ivat"),
+]
+COMPARISON = {"sst": ALL, "imdb": MANY, "agnews": SOME, "snli": SOME, "multinli": SOME, "cnn": SOME}
+"""The arms of the tables on prediction, correlation and robustness, by corpus."""
+
+
+def amount_arms() -> list[Arm]:
+    """Every VAT technique with growing N_u; the corpus' usual amount is that of the other tables."""
+    return [
+        VANILLA,
+        *supervised(*VIRTUAL),
+        *(Arm(name, unlabelled=True, amount=amount) for name in VIRTUAL for amount in AMOUNTS),
+    ]
+
+
+def selection_arms() -> list[Arm]:
+    """The paper's two techniques with each way of choosing the unlabelled texts."""
+    names = ("attention-vat", "attention-ivat")
+    return [VANILLA, *(Arm(name, unlabelled=True, strategy=strategy) for name in names for strategy in STRATEGIES)]
+
+
+def reading_arms() -> list[Arm]:
+    """Every reading of the difference basis, each with its own search, beside the techniques without a basis."""
+    settings = (("attention-iat", False), ("attention-ivat", False), ("attention-ivat", True))
+    arms = [VANILLA, *supervised("attention-at", "attention-vat"), *semi_supervised("attention-vat")]
+    return [*arms, *(Arm(name, unlabelled=semi, reading=reading) for name, semi in settings for reading in READINGS)]
+
+
+def few_label_arms() -> list[Arm]:
+    """Vanilla and three VAT techniques with few labels: alone, with news, with text of the task's own kind."""
+    names = ("word-vat", "attention-vat", "attention-ivat")
+    arms = []
+    for labels in LABELS:
+        arms.append(Arm("vanilla", labels=labels))
+        arms += [Arm(name, labels=labels) for name in names]
+        arms += [Arm(name, unlabelled=True, labels=labels, near=near) for near in (False, True) for name in names]
+    return arms
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Arms by corpus, and what their table or figure is about."""
+
+    name: str
+    title: str
+    question: str
+    arms: Mapping[str, list[Arm]]
+    paper: str = ""
+    """Where in the paper; empty for ours."""
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "table-prediction",
+            "Prediction",
+            "Do the techniques predict better than plain training?",
+            COMPARISON,
+            "Tables 3a and 3b",
+        ),
+        Experiment(
+            "table-correlation",
+            "Attention against word importance",
+            "Does attention agree with gradient word importance?",
+            COMPARISON,
+            "Tables 4a and 4b",
+        ),
+        Experiment(
+            "table-robustness",
+            "Robustness at equal ε",
+            "Do predictions hold when attention or words are pushed by the same amount?",
+            COMPARISON,
+        ),
+        Experiment(
+            "table-rationales",
+            "Agreement with human rationales",
+            "Does the attention of IMDB models fall on the words people marked in ERASER's movie reviews?",
+            {"imdb": MANY},
+            "Table 5",
+        ),
+        Experiment(
+            "figure-amount",
+            "Amount of unlabelled text",
+            "Does more unlabelled text help?",
+            {"sst": amount_arms()},
+            "the figure on amounts",
+        ),
+        Experiment(
+            "table-selection",
+            "Selection of unlabelled text",
+            "Does it matter how the unlabelled texts are chosen?",
+            {"sst": selection_arms()},
+            "Table 6",
+        ),
+        Experiment(
+            "table-readings",
+            "Readings of the interpretable basis",
+            "Does perturbing along differences of attention help, and in which reading?",
+            {"sst": reading_arms()},
+        ),
+        Experiment(
+            "table-few-labels",
+            "Few labels",
+            "With a hundred to a thousand labels, does a pool of unlabelled text pay?",
+            {"sst": few_label_arms(), "imdb": few_label_arms()},
+        ),
+    )
+}
+"""Name → experiment, in the order of the results page."""
+SEEDS = {"sst": 5, "imdb": 3, "agnews": 3, "snli": 3, "multinli": 3, "cnn": 3}
+"""Seeds run unless others are asked for."""
+
+
+def experiment_named(name: str) -> Experiment:
+    """The experiment; a misspelt name gets the nearest."""
+    if name not in EXPERIMENTS:
+        raise UserError(f"no experiment {name!r}; {nearest(name, EXPERIMENTS)}")
+    return EXPERIMENTS[name]
+
+
+def chosen_arms(experiment: Experiment, corpus: str, techniques: list[str] | None = None) -> list[Arm]:
+    """The experiment's arms on a corpus, of some techniques only where they are named; vanilla is always among them."""
+    if corpus not in experiment.arms:
+        raise UserError(f"{experiment.name} is not run on {corpus!r}; {nearest(corpus, experiment.arms)}")
+    arms = experiment.arms[corpus]
+    if not techniques:
+        return list(arms)
+    known = {arm.technique for arm in arms}
+    for name in techniques:
+        if name not in known:
+            raise UserError(f"{experiment.name} on {corpus} has no technique {name!r}; {nearest(name, known)}")
+    return [arm for arm in arms if arm.technique in (*techniques, "vanilla")]

@@ -1,0 +1,65 @@
+"""From experiments to jobs: the searches first, then the trials with what the searches chose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from attnvat.experiments.arms import GROUNDS, Arm, Setup, plan_of, trials_of
+from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, Experiment, chosen_arms
+from attnvat.experiments.job import Job, SearchJob, TrialJob
+from attnvat.experiments.records import Records
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is asked for: an experiment, and the part of it to run."""
+
+    experiment: Experiment
+    corpora: tuple[str, ...]
+    techniques: tuple[str, ...] = ()
+    """Only these and vanilla; all where empty."""
+    seeds: int | None = None
+    """The catalogue's number of seeds where None."""
+    budget: int | None = None
+    """Search runs of each arm; the catalogue's number where None, and no search where 0."""
+    setup: Setup = field(default_factory=Setup)
+
+    def arms(self, corpus: str) -> list[Arm]:
+        """The arms to run on a corpus."""
+        return chosen_arms(self.experiment, corpus, list(self.techniques) or None)
+
+    def searches(self) -> list[Job]:
+        """The searches that decide the arms, each once."""
+        found: dict[str, Job] = {}
+        for corpus in self.corpora:
+            budget = GROUNDS[corpus].budget if self.budget is None else self.budget
+            for arm in self.arms(corpus) if budget else []:
+                plan = plan_of(arm, corpus, self.setup)
+                if plan:
+                    found[plan.identity] = SearchJob(plan, budget)
+        return list(found.values())
+
+    def trials(self, records: Records) -> list[Job]:
+        """The trials of all arms, with what the searches on record chose; seed by seed, so that a stopped
+        experiment has whole comparisons."""
+        choices = records.choices()
+        found: dict[str, Job] = {}
+        for corpus in self.corpora:
+            count = SEEDS[corpus] if self.seeds is None else self.seeds
+            arms = [trials_of(arm, corpus, self.setup, range(count), choices) for arm in self.arms(corpus)]
+            for trials in zip(*arms, strict=True):
+                found |= {trial.identity: TrialJob(trial) for trial in trials}
+        return list(found.values())
+
+
+def all_orders(
+    setup: Setup, names: Sequence[str] = (), seeds: int | None = None, budget: int | None = None
+) -> list[Order]:
+    """Every experiment (or those named) on every corpus it is described for, one order each."""
+    return [
+        Order(experiment, (corpus,), (), seeds, budget, setup)
+        for experiment in EXPERIMENTS.values()
+        if not names or experiment.name in names
+        for corpus in experiment.arms
+    ]

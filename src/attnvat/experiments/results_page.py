@@ -1,0 +1,146 @@
+"""docs/results.md: the whole page and its figures from the records in `results/`, and from nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attnvat.errors import UserError
+from attnvat.experiments.arms import Setup
+from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, Experiment
+from attnvat.experiments.figures import amount_figure
+from attnvat.experiments.paper_numbers import CORRELATION, DISAGREEMENTS, PREDICTION
+from attnvat.experiments.records import Records
+from attnvat.experiments.rows import PEARSON, SCORE, Reader, Row, differences
+from attnvat.experiments.setup_notes import corpora_table, differences_from_paper
+from attnvat.experiments.statistics import verdict
+from attnvat.experiments.tables import MAKERS, TITLES
+from attnvat.report.tables import Cell, Table, number
+from attnvat.storage import atomic_write
+
+READING_GUIDE = """
+Every number is the mean ± standard deviation over seeds of runs on record in `results/runs`; a cell says *not run*
+where there are none. Differences to vanilla are paired by seed (same initial weights, same order of data, same
+unlabelled sample); brackets are 95% bootstrap intervals over seeds. *p* is from an exact sign-flip test, corrected by
+Holm over the table. A row is called *better* or *worse* only if its interval leaves out zero and its corrected p is at
+most 0.05; *too few seeds* means that so few seeds could not decide it whatever they had shown (five seeds cannot give
+a p below 0.0625). The last column of the prediction tables draws seeds and test texts anew: an interval for
+the difference in accuracy that covers both. ε and dropout were chosen on validation data alone.
+"""
+
+
+def results_page(records: Records, setup: Setup, figures: str = "figures") -> tuple[str, dict[str, str]]:
+    """The page in Markdown, and its figures as SVG by file name."""
+    drawn: dict[str, str] = {}
+    reader = Reader(records, setup)
+    parts = ["# Results", "", counted(records), READING_GUIDE.strip(), ""]
+    parts += ["This page is written by `attnvat paper show --write docs/results.md` from the records.", ""]
+    parts += ["## The paper's claims", "", claims_table(reader).markdown()]
+    parts += ["## What differs from the paper", ""]
+    parts += [f"- {sentence}" for sentence in differences_from_paper(records)]
+    parts += ["", corpora_table(records).markdown()]
+    parts += ["Where the paper's own numbers disagree:", "", *(f"- {sentence}" for sentence in DISAGREEMENTS), ""]
+    for experiment in EXPERIMENTS.values():
+        parts += experiment_part(experiment, reader, drawn, figures)
+    return "\n".join(parts).rstrip() + "\n", drawn
+
+
+def write_page(path: Path, records: Records, setup: Setup) -> list[Path]:
+    """Write the page and its figures beside it; the files written."""
+    page, drawn = results_page(records, setup)
+    folder = path.parent / "figures"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be made ({error.strerror}); name another file with --write") from error
+    for file, text in {path: page, **{folder / name: svg for name, svg in drawn.items()}}.items():
+        with atomic_write(file) as handle:
+            handle.write(text)
+    return [path, *(folder / name for name in drawn)]
+
+
+def counted(records: Records) -> str:
+    """How much stands behind the page."""
+    hours = sum(sum(run["seconds"].values()) for run in records.runs.values())
+    hours += sum(float(search["seconds"]) for search in records.searches.values())
+    searched = sum(len(search["tried"]) for search in records.searches.values())
+    return (
+        f"{len(records.runs):,} runs and {len(records.searches):,} searches of {searched:,} runs are on record, "
+        f"{hours / 3600:.1f} hours of computing.\n"
+    )
+
+
+def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str], figures: str) -> list[str]:
+    """The section of an experiment: question, tables, figure, and the command that makes each table."""
+    where = f" (the paper's {experiment.paper.removeprefix('the ')})" if experiment.paper else ""
+    parts = [f"## {experiment.title}{where}", "", experiment.question, ""]
+    for corpus in experiment.arms:
+        rows = reader.rows(experiment, corpus)
+        parts += [f"### {TITLES[corpus]}", ""]
+        svg = amount_figure(rows, TITLES[corpus]) if experiment.name == "figure-amount" else None
+        if svg:
+            name = f"amount-{corpus}.svg"
+            drawn[name] = svg
+            parts += [f"![Scores against the amount of unlabelled text]({figures}/{name})", ""]
+        parts += [MAKERS[experiment.name](rows, corpus).markdown(), said(rows, experiment), ""]
+        parts += [f"Regenerate: `{command(experiment, corpus, reader.setup, rows)}`", ""]
+    return parts
+
+
+def said(rows: list[Row], experiment: Experiment) -> str:
+    """What the table lets one say, in a sentence."""
+    measure = PEARSON if experiment.name == "table-correlation" else SCORE
+    found: dict[str, list[str]] = {"better": [], "worse": []}
+    held = 0
+    for row, difference in zip(rows, differences(rows, measure), strict=True):
+        if difference is None:
+            continue
+        held += 1
+        what = verdict(difference)
+        labels = f", {row.arm.labels} labels" if row.arm.labels else ""
+        extra = f" with {row.unlabelled}" if row.arm.unlabelled else ""
+        if what in found:
+            found[what].append(f"{row.arm.title}{extra}{labels}")
+    by = "correlation" if measure is PEARSON else "score"
+    if not held:
+        return f"Nothing can be said of the {by} yet: there are no pairs of runs."
+    parts = [f"{kind} than vanilla: {', '.join(names)}" for kind, names in found.items() if names]
+    return f"By {by}, of {held} compared: {'; '.join(parts) if parts else 'none shown to be better or worse'}."
+
+
+def command(experiment: Experiment, corpus: str, setup: Setup, rows: list[Row]) -> str:
+    """The command that makes the records of a table."""
+    seeds = max([len(row.records) for row in rows] or [0]) or SEEDS[corpus]
+    parts = ["attnvat paper run", experiment.name, "--data", corpus, "--seeds", str(seeds)]
+    budgets = {row.budget for row in rows if row.budget}
+    parts += ["--trials", str(max(budgets))] if budgets else []
+    defaults = Setup()
+    parts += ["--vectors", setup.vectors] if setup.vectors != defaults.vectors else []
+    parts += ["--pool", setup.pool] if setup.pool != defaults.pool else []
+    return " ".join(parts)
+
+
+def claims_table(reader: Reader) -> Table:
+    """The paper's numbers for its own two techniques with unlabelled text, and whether ours reach them."""
+    rows: list[list[Cell]] = []
+    for corpus in ("sst", "imdb"):
+        for row in reader.rows(EXPERIMENTS["table-prediction"], corpus):
+            if not row.arm.unlabelled or row.arm.technique not in ("attention-vat", "attention-ivat"):
+                continue
+            for name, measure, table, digits in (
+                ("F1", SCORE, PREDICTION, 2),
+                ("correlation", PEARSON, CORRELATION, 3),
+            ):
+                paper, ours = table[row.arm.technique][corpus], row.mean(measure)
+                reached = "not run" if ours is None else "yes" if round(ours, digits) >= paper else "no"
+                rows.append(
+                    [
+                        TITLES[corpus],
+                        row.arm.title,
+                        name,
+                        number(paper, digits),
+                        row.text(measure, digits),
+                        len(row.records),
+                        reached,
+                    ]
+                )
+    return Table(["corpus", "technique, with unlabelled text", "measure", "paper", "ours", "seeds", "reached"], [*rows])

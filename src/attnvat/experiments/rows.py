@@ -1,0 +1,166 @@
+"""The rows of a table: an arm with the records of its seeds, its measures, and its differences to vanilla."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attnvat.experiments.arms import Arm, Setup, plan_of, trials_of
+from attnvat.experiments.catalogue import Experiment
+from attnvat.experiments.crossed import crossed_interval, unpack
+from attnvat.experiments.pools import PREFIX
+from attnvat.experiments.records import Records
+from attnvat.experiments.statistics import Difference, family, paired_difference, verdict
+from attnvat.report.bootstrap import Interval
+from attnvat.report.tables import Cell, Spread, cell, spread
+from attnvat.training import Config
+
+NOT_RUN = "not run"
+Record = Mapping[str, Any]
+Measure = Callable[[Record], float | None]
+
+
+def at(*path: str, scale: float = 1.0) -> Measure:
+    """The number at a place in a record, None where there is none."""
+
+    def read(record: Record) -> float | None:
+        value: Any = record
+        for key in path:
+            value = value.get(key) if isinstance(value, Mapping) else None
+        return scale * value if isinstance(value, int | float) else None
+
+    return read
+
+
+def importance(name: str, evaluation: str = "test") -> Measure:
+    """The mean Pearson correlation of attention and a word importance."""
+    return at("measured", evaluation, "correlation", "importances", name, "pearson", "mean")
+
+
+def pushed(site: str, kind: str, epsilon: float, figure: str, scale: float = 1.0) -> Measure:
+    """A figure of predictions under a perturbation of norm ε."""
+
+    def read(record: Record) -> float | None:
+        curve = record["measured"]["test"].get("robustness", {}).get("perturbation", {}).get(site, {}).get(kind, {})
+        found = [point[figure] for point in curve.get("points", []) if point["epsilon"] == epsilon]
+        return scale * found[0] if found and found[0] is not None else None
+
+    return read
+
+
+SCORE = at("measured", "test", "prediction", "score", scale=100)
+VALIDATION = at("result", "validation", scale=100)
+PEARSON = importance("gradient")
+
+
+@dataclass(frozen=True)
+class Row:
+    """An arm and its records by seed."""
+
+    arm: Arm
+    records: Mapping[int, Record]
+    chosen: Mapping[str, Any]
+    """What the arm's search chose; empty without one on record."""
+    budget: int | None
+    config: Config
+    """Of one of its trials."""
+
+    def values(self, measure: Measure) -> dict[int, float]:
+        """The measure by seed, of the seeds that have it."""
+        found = {seed: measure(record) for seed, record in self.records.items()}
+        return {seed: value for seed, value in found.items() if value is not None}
+
+    def cell(self, measure: Measure) -> Spread | str:
+        """Mean ± sd over seeds, or that it was not run."""
+        values = self.values(measure)
+        return spread(list(values.values())) if values else NOT_RUN
+
+    def text(self, measure: Measure, digits: int = 3) -> str:
+        """The same as text, for a column with more or fewer digits than the rest of its table."""
+        return cell(self.cell(measure), digits)
+
+    def mean(self, measure: Measure) -> float | None:
+        """The mean over seeds."""
+        values = self.values(measure)
+        return sum(values.values()) / len(values) if values else None
+
+    @property
+    def unlabelled(self) -> str:
+        """The unlabelled text as a table shows it."""
+        if not self.arm.unlabelled:
+            return "–"
+        name = str(self.config.unlabeled).removeprefix(PREFIX).partition(":")[0]
+        amount = f"{self.config.unlabeled_size:,} " if self.config.unlabeled_size else ""
+        return f"{amount}{'the other half' if name == 'corpus' else name}"
+
+    @property
+    def options(self) -> str:
+        """The searched options as a table shows them."""
+        if not self.arm.searched:
+            return "–"
+        shown = {"epsilon": "ε", "dropout": "dropout"}
+        parts = [f"{shown[name]} {value:.3g}" for name, value in self.chosen.items() if name in shown]
+        return ", ".join(parts) if parts else NOT_RUN if not self.records else "default"
+
+    def right(self) -> dict[int, Any]:
+        """Which test texts each seed's run got right."""
+        return {seed: unpack(one["right"]["bits"], one["right"]["texts"]) for seed, one in self.records.items()}
+
+
+class Reader:
+    """Rows from records; an arm that several tables show is looked up once."""
+
+    def __init__(self, records: Records, setup: Setup) -> None:
+        self.records, self.setup = records, setup
+        self._choices = records.choices()
+        self._known: dict[tuple[Arm, str], Row] = {}
+
+    def rows(self, experiment: Experiment, corpus: str) -> list[Row]:
+        """The rows of an experiment on a corpus."""
+        return [self.row(arm, corpus) for arm in experiment.arms[corpus]]
+
+    def row(self, arm: Arm, corpus: str) -> Row:
+        """The arm with what is on record for it."""
+        if (arm, corpus) not in self._known:
+            plan = plan_of(arm, corpus, self.setup)
+            search = self.records.searches.get(plan.identity) if plan else None
+            chosen, budget = (search["chosen"], search["budget"]) if search else ({}, None)
+            trial = trials_of(arm, corpus, self.setup, [0], self._choices)[0]
+            found = self.records.by_group.get(trial.group, {})
+            self._known[arm, corpus] = Row(arm, found, chosen, budget, trial.config)
+        return self._known[arm, corpus]
+
+
+def reference_of(rows: Sequence[Row], labels: int | None = None) -> Row:
+    """The row the others are held against: vanilla with its own search."""
+    return next(r for r in rows if r.arm.technique == "vanilla" and r.arm.searched and r.arm.labels == labels)
+
+
+def differences(rows: Sequence[Row], measure: Measure) -> list[Difference | None]:
+    """Each row's paired difference to vanilla at as many labels, Holm-corrected over the rows; None for vanilla."""
+    found = []
+    for row in rows:
+        reference = reference_of(rows, row.arm.labels)
+        # The untuned vanilla is there to be seen, not to be compared: it would only enlarge the family.
+        left_out = row is reference or not row.arm.searched
+        found.append(None if left_out else paired_difference(row.values(measure), reference.values(measure)))
+    return family(found)
+
+
+def difference_cells(row: Row, rows: Sequence[Row], found: Difference | None, higher: bool = True) -> list[Cell]:
+    """Difference to vanilla with interval, corrected p and verdict; `higher` says which direction is better."""
+    if found is None:
+        reference = row is reference_of(rows, row.arm.labels)
+        return ["–", "–", "reference" if reference else "not compared" if row.records else NOT_RUN]
+    p = "–" if math.isnan(found.corrected) else f"{found.corrected:.3f}"
+    return [found.interval, p, verdict(found, higher_is_better=higher)]
+
+
+def crossed(row: Row, reference: Row) -> Interval | None:
+    """The row's difference in accuracy (percentage points) to vanilla, over seeds and test texts."""
+    found = crossed_interval(row.right(), reference.right())
+    if found is None:
+        return None
+    return Interval(100 * found.estimate, 100 * found.low, 100 * found.high, found.level)

@@ -1,0 +1,75 @@
+"""What differs from the paper, told from the records: vectors, corpora, pools, sizes, budgets, versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attnvat.experiments.paper_numbers import UNLABELLED
+from attnvat.experiments.records import Records
+from attnvat.experiments.tables import METRICS, TITLES
+from attnvat.report.tables import Cell, Table
+
+Record = Mapping[str, Any]
+
+
+def differences_from_paper(records: Records) -> list[str]:
+    """The differences in set-up that hold for all runs, in sentences."""
+    runs = list(records.runs.values())
+    vectors = named(str(run["data"]["vectors"]) for run in runs)
+    coverage = sorted({note for run in runs for note in run["data"]["prepared"] if note.startswith("vectors from")})
+    shapes = named(f"hidden {run['config']['hidden']}, attention {run['config']['attention']}" for run in runs)
+    found = [f"Word vectors: {vectors or 'none on record'}; the paper's are fastText with 300 dimensions."]
+    if coverage:
+        found.append(f"How much of the text they know: {'; '.join(coverage[:6])}.")
+    pools = {run["data"]["pool"]["name"]: run["data"]["pool"] for run in runs if run["data"]["pool"]}
+    found += [
+        f"Unlabelled text `{name}`: {pool['title']}{pool_size(pool)}; the paper draws from One Billion Word."
+        for name, pool in sorted(pools.items())
+        if name != "corpus"
+    ]
+    if shapes:
+        found.append(f"Model: {shapes}; the paper says 256 and does not say whether one direction or both.")
+    found += [
+        "Gradient importance stops at the attention (as in Jain & Wallace's code); the paper does not say. The column "
+        "`through attention` does not stop there.",
+        "Techniques with ε search it log-uniformly over [0.01, 30]; vanilla searches dropout over [0, 0.7] with the "
+        "same budget, and the untuned vanilla has a row of its own. Search runs use a seed of their own and never see "
+        "the test split. The paper does not tune vanilla.",
+        "The AT and iAT techniques have no use for unlabelled text; VAT and iVAT are shown without and with it, where "
+        "the paper shows them with it only.",
+    ]
+    budgets = named(str(search["budget"]) for search in records.searches.values())
+    if budgets:
+        found.append(f"Search runs an arm: {budgets} (equal within a corpus unless a table says otherwise).")
+    versions = named(f"attnvat {r['versions']['attnvat']}, torch {r['versions']['torch']}" for r in runs)
+    if versions:
+        found.append(f"Computed by {versions}.")
+    return found
+
+
+def pool_size(pool: Record) -> str:
+    """How large the pool is and what was kept out of it."""
+    return f", {pool['texts']:,} texts without duplicates and without {pool['without']}" if "texts" in pool else ""
+
+
+def named(values: Iterable[str]) -> str:
+    """Different values in order, with commas between."""
+    return ", ".join(sorted(set(values)))
+
+
+def corpora_table(records: Records) -> Table:
+    """The sizes our runs had, beside the paper's N_u."""
+    rows: list[list[Cell]] = []
+    for corpus, title in TITLES.items():
+        whole = [r for r in records.runs.values() if r["data"]["corpus"] == corpus and not r["config"]["labeled_size"]]
+        if not whole:
+            rows.append([title, METRICS.get(corpus, "F1"), "not run", None, None, None, None, UNLABELLED[corpus][0]])
+            continue
+        data = whole[0]["data"]
+        amounts = max(r["data"]["n_unlabelled"] for r in whole)
+        sizes = [data[name] for name in ("n_labelled", "n_validation", "n_test")]
+        line: list[Cell] = [title, METRICS.get(corpus, "F1"), "; ".join(data["notes"]) or "complete"]
+        rows.append([*line, *sizes, amounts, UNLABELLED[corpus][0]])
+    columns = ["corpus", "metric", "notes on the data at hand", "N_l", "validation", "test", "N_u, most", "N_u, paper"]
+    return Table(columns, [*rows])

@@ -1,0 +1,139 @@
+"""The tables of the results: ours, mean ± sd over seeds, beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attnvat.experiments.catalogue import Experiment
+from attnvat.experiments.paper_numbers import CORRELATION, PREDICTION, printed
+from attnvat.experiments.rows import (
+    PEARSON,
+    SCORE,
+    VALIDATION,
+    Measure,
+    Reader,
+    Row,
+    at,
+    crossed,
+    difference_cells,
+    differences,
+    importance,
+    pushed,
+    reference_of,
+)
+from attnvat.experiments.tables_of_variants import amounts, few_labels, rationales, readings, selection
+from attnvat.report.tables import Cell, Table
+
+TITLES = {
+    "sst": "SST",
+    "imdb": "IMDB",
+    "agnews": "AG News",
+    "cnn": "CNN news",
+    "snli": "SNLI",
+    "multinli": "MultiNLI",
+}
+METRICS = {"cnn": "accuracy", "snli": "micro-F1", "multinli": "micro-F1"}
+"""Where it is not F1."""
+EPSILONS = (0.5, 1.0, 2.0)
+"""Sizes of the perturbations shown."""
+
+
+def prediction(rows: Sequence[Row], corpus: str) -> Table:
+    """Test scores, their differences to vanilla, and the paper's."""
+    metric = METRICS.get(corpus, "F1")
+    reference = reference_of(rows)
+    cells: list[Sequence[Cell]] = []
+    for row, difference in zip(rows, differences(rows, SCORE), strict=True):
+        paper = printed(PREDICTION, row.arm.technique, corpus, row.arm.unlabelled)
+        cells.append(
+            [
+                row.arm.title,
+                row.unlabelled,
+                row.options,
+                len(row.records),
+                row.cell(VALIDATION),
+                row.cell(SCORE),
+                paper,
+                *difference_cells(row, rows, difference),
+                None if row is reference else crossed(row, reference),
+            ]
+        )
+    columns = ["technique", "unlabelled", "searched", "seeds", f"validation {metric}", f"test {metric}", "paper"]
+    columns += ["Δ to vanilla, by seed", "p", "verdict", "Δ accuracy, seeds × texts"]
+    return Table(columns, cells, f"{TITLES[corpus]}: {metric} in percent", digits=2).best(5)
+
+
+def correlation(rows: Sequence[Row], corpus: str) -> Table:
+    """Attention against word importance, and how spread attention is."""
+    measures: dict[str, Measure] = {
+        "gradient": PEARSON,
+        "through attention": importance("gradient", "attached"),
+        "integrated": importance("integrated-gradients"),
+        "leave-one-out": importance("leave-one-out"),
+        "entropy": at("measured", "test", "correlation", "attention", "entropy", "mean"),
+        "score sd": at("measured", "test", "correlation", "attention", "score_sd", "mean"),
+    }
+    shown = {name: m for name, m in measures.items() if name == "gradient" or any(row.values(m) for row in rows)}
+    cells: list[Sequence[Cell]] = []
+    for row, difference in zip(rows, differences(rows, PEARSON), strict=True):
+        paper = printed(CORRELATION, row.arm.technique, corpus, row.arm.unlabelled)
+        ours = [row.cell(measure) for measure in shown.values()]
+        cells.append(
+            [
+                row.arm.title,
+                row.unlabelled,
+                len(row.records),
+                ours[0],
+                paper,
+                *difference_cells(row, rows, difference),
+                *ours[1:],
+            ]
+        )
+    names = list(shown)
+    columns = ["technique", "unlabelled", "seeds", "gradient", "paper", "Δ to vanilla, by seed", "p", "verdict"]
+    return Table([*columns, *names[1:]], cells, f"{TITLES[corpus]}: Pearson's correlation with attention").best(3)
+
+
+def robustness(rows: Sequence[Row], corpus: str) -> Table:
+    """Predictions that flip under the worst perturbation of each size, and under other attention or near words."""
+    sizes = [pushed("attention", "vat", epsilon, "flip_rate", 100) for epsilon in EPSILONS]
+    words = [pushed("word", "vat", epsilon, "flip_rate", 100) for epsilon in EPSILONS[:2]]
+    moved = at("measured", "test", "robustness", "permutation", "median_tvd", "mean")
+    replaced = at("measured", "test", "robustness", "substitution", "flip_rate", scale=100)
+    cells: list[Sequence[Cell]] = []
+    for row, difference in zip(rows, differences(rows, sizes[1]), strict=True):
+        cells.append(
+            [
+                row.arm.title,
+                row.unlabelled,
+                len(row.records),
+                *(row.cell(measure) for measure in sizes),
+                *difference_cells(row, rows, difference, higher=False),
+                *(row.cell(measure) for measure in words),
+                row.cell(replaced),
+                row.cell(moved),
+            ]
+        )
+    columns = ["technique", "unlabelled", "seeds", *(f"attention, ε {epsilon:g}" for epsilon in EPSILONS)]
+    columns += ["Δ to vanilla at ε 1", "p", "verdict", *(f"words, ε {epsilon:g}" for epsilon in EPSILONS[:2])]
+    columns += ["near words", "shuffled attention, TVD"]
+    caption = f"{TITLES[corpus]}: predictions that flip, in percent (lower is steadier)"
+    return Table(columns, cells, caption, digits=2)
+
+
+MAKERS: dict[str, Callable[[Sequence[Row], str], Table]] = {
+    "table-prediction": prediction,
+    "table-correlation": correlation,
+    "table-robustness": robustness,
+    "table-rationales": rationales,
+    "figure-amount": amounts,
+    "table-selection": selection,
+    "table-readings": readings,
+    "table-few-labels": few_labels,
+}
+"""Experiment → the function that makes its table for a corpus."""
+
+
+def experiment_table(experiment: Experiment, corpus: str, reader: Reader) -> Table:
+    """The table of an experiment on a corpus, from records alone."""
+    return MAKERS[experiment.name](reader.rows(experiment, corpus), corpus)

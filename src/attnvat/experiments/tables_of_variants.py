@@ -1,0 +1,141 @@
+"""The tables that vary one thing: rationales, amount and selection of unlabelled text, reading, number of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attnvat.experiments.paper_numbers import RATIONALE_SCORES, RATIONALES, SELECTION
+from attnvat.experiments.rows import (
+    PEARSON,
+    SCORE,
+    VALIDATION,
+    Row,
+    at,
+    difference_cells,
+    differences,
+)
+from attnvat.report.tables import Cell, Table, cell
+
+RATIONALE_PATHS = {
+    "iou_f1": ("iou", "macro", "f1"),
+    "token_f1": ("token", "macro", "f1"),
+    "auprc": ("auprc",),
+    "ap": ("ap",),
+    "roc_auc": ("roc_auc",),
+}
+RATIONALE_TITLES = ("IOU F1", "token F1", "AUPRC", "AP", "ROC-AUC")
+
+
+def rationales(rows: Sequence[Row], corpus: str) -> Table:  # noqa: ARG001  always IMDB models
+    """Attention against the words people marked, each score beside the paper's."""
+    measures = [at("measured", "rationales", "rationales", "attention", *RATIONALE_PATHS[n]) for n in RATIONALE_SCORES]
+    cells: list[Sequence[Cell]] = []
+    for row, difference in zip(rows, differences(rows, measures[2]), strict=True):
+        virtual = row.arm.technique.endswith("vat")
+        known = RATIONALES.get(row.arm.technique) if virtual == row.arm.unlabelled and row.arm.searched else None
+        line: list[Cell] = [row.arm.title, row.unlabelled, len(row.records)]
+        for place, measure in enumerate(measures):
+            line += [row.cell(measure), known[place] if known else None]
+        cells.append([*line, *difference_cells(row, rows, difference)])
+    outside = RATIONALES["BERT-to-BERT"]
+    line = ["BERT-to-BERT (trained on rationales)", "–", None]
+    for paper in outside:
+        line += [None, paper]
+    cells.append([*line, None, None, None])
+    columns = ["technique", "unlabelled", "seeds"]
+    for title in RATIONALE_TITLES:
+        columns += [title, "paper"]
+    columns += ["Δ AUPRC to vanilla, by seed", "p", "verdict"]
+    table = Table(columns, cells, "IMDB models on ERASER's movie reviews (test): attention as rationale")
+    for column in range(3, 13, 2):
+        table.best(column)
+    return table
+
+
+def amounts(rows: Sequence[Row], corpus: str) -> Table:
+    """Validation and test scores against N_u, technique by technique."""
+    names = list(dict.fromkeys(row.arm.technique for row in rows))
+    ordered = sorted(rows, key=lambda row: (names.index(row.arm.technique), row.arm.amount or 0))
+    cells: list[Sequence[Cell]] = [
+        [
+            row.arm.title,
+            row.arm.amount or 0,
+            row.options,
+            len(row.records),
+            row.cell(VALIDATION),
+            row.cell(SCORE),
+            row.text(PEARSON),
+            *difference_cells(row, ordered, difference),
+        ]
+        for row, difference in zip(ordered, differences(ordered, SCORE), strict=True)
+    ]
+    columns = ["technique", "N_u", "searched", "seeds", "validation F1", "test F1", "correlation"]
+    columns += ["Δ F1 to vanilla, by seed", "p", "verdict"]
+    return Table(columns, cells, f"{corpus}: scores against the amount of unlabelled text", digits=2)
+
+
+def selection(rows: Sequence[Row], corpus: str) -> Table:
+    """Score and correlation by the way the unlabelled texts are chosen."""
+    cells: list[Sequence[Cell]] = []
+    for row, difference in zip(rows, differences(rows, SCORE), strict=True):
+        strategy = row.arm.strategy if row.arm.unlabelled else "–"
+        paper = SELECTION.get(row.arm.technique, {}).get(strategy, {}).get(corpus)
+        cells.append(
+            [
+                row.arm.title,
+                strategy,
+                row.unlabelled,
+                len(row.records),
+                row.cell(SCORE),
+                paper[0] if paper else None,
+                *difference_cells(row, rows, difference),
+                row.text(PEARSON),
+                cell(paper[1] if paper else None, 3),
+            ]
+        )
+    columns = ["technique", "selection", "unlabelled", "seeds", "test F1", "paper"]
+    columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation", "paper"]
+    return Table(columns, cells, f"{corpus}: F1 in percent, and correlation with gradients", digits=2)
+
+
+def readings(rows: Sequence[Row], corpus: str) -> Table:
+    """The readings of the difference basis beside the techniques without one, each with its own search."""
+    scores, truths = differences(rows, SCORE), differences(rows, PEARSON)
+    cells: list[Sequence[Cell]] = [
+        [
+            row.arm.technique,
+            row.arm.reading or "no basis",
+            row.unlabelled,
+            row.options,
+            len(row.records),
+            row.cell(VALIDATION),
+            row.cell(SCORE),
+            *difference_cells(row, rows, score),
+            row.text(PEARSON),
+            *difference_cells(row, rows, truth),
+        ]
+        for row, score, truth in zip(rows, scores, truths, strict=True)
+    ]
+    columns = ["technique", "reading", "unlabelled", "searched", "seeds", "validation F1", "test F1"]
+    columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation", "Δ correlation to vanilla", "p", "verdict"]
+    return Table(columns, cells, f"{corpus}: F1 in percent, and correlation with gradients", digits=3)
+
+
+def few_labels(rows: Sequence[Row], corpus: str) -> Table:
+    """Scores with few labels, each held against vanilla with as many."""
+    cells: list[Sequence[Cell]] = [
+        [
+            row.arm.labels,
+            row.arm.title,
+            row.unlabelled,
+            row.options,
+            len(row.records),
+            row.cell(SCORE),
+            *difference_cells(row, rows, difference),
+            row.text(PEARSON),
+        ]
+        for row, difference in zip(rows, differences(rows, SCORE), strict=True)
+    ]
+    columns = ["labels", "technique", "unlabelled", "searched", "seeds", "test F1"]
+    columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation"]
+    return Table(columns, cells, f"{corpus}: F1 in percent with few labels", digits=2)

@@ -1,0 +1,41 @@
+"""One job in a process of its own: `python -m attnvat.experiments.worker` reads it as JSON from standard input."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from types import FrameType
+
+from attnvat.errors import UserError
+from attnvat.experiments.job import job_from_dict, places_from_dict
+from attnvat.experiments.perform import BusyError, perform
+from attnvat.training.display import Plain
+
+DONE, USER_ERROR, BUSY, STOPPED = 0, 2, 3, 130
+
+
+def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    """A request to end, wherever the job is; within training, the loop saves itself first."""
+    raise KeyboardInterrupt
+
+
+def main() -> int:
+    """Do the job; the exit code says how it went, the log (standard error) what went on."""
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        order = json.load(sys.stdin)
+        perform(job_from_dict(order["job"]), places_from_dict(order["places"]), Plain())
+    except BusyError:
+        return BUSY
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USER_ERROR
+    except KeyboardInterrupt as interrupt:
+        print(str(interrupt) or "stopped", file=sys.stderr)
+        return STOPPED
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from attnvat.errors import UserError
+from attnvat.experiments.arms import GROUNDS, Arm, Setup, config_of, plan_of, trials_of
+from attnvat.experiments.catalogue import EXPERIMENTS, chosen_arms, experiment_named
+from attnvat.experiments.job import SearchJob, TrialJob, job_from_dict
+from attnvat.experiments.plan import Order
+from attnvat.experiments.records import Records
+from attnvat.experiments.trial import FIRST, MACHINE, Evaluation, Trial, described
+from attnvat.training import Config
+
+TRIAL = Trial(Config(data="sst", vectors="glove.6B.100d", technique="attention-vat", epsilon=0.5), Evaluation())
+
+
+def test_an_identity_stays_what_it_was() -> None:
+    # Finished runs are found by it: if this fails, every record in results/ is orphaned.
+    assert TRIAL.identity == "21b5ab4d164b601e"
+    assert TRIAL.training == "c799b71fa4cc72ca"
+
+
+def test_where_a_run_is_kept_is_no_part_of_its_identity() -> None:
+    moved = dataclasses.replace(
+        TRIAL.config, data_dir="/elsewhere", device="cpu", keep=5, checkpoint_every=7, vectors="/there/glove.6B.100d"
+    )
+    assert Trial(moved).identity == TRIAL.identity
+    assert "/" not in json.dumps(described(moved))
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"epsilon": 0.6}, {"unlabeled": "pool:news"}, {"l2": 0.0}])
+def test_what_a_run_computes_is_its_identity(change: dict[str, object]) -> None:
+    assert Trial(dataclasses.replace(TRIAL.config, **change)).identity != TRIAL.identity
+
+
+def test_another_measurement_is_another_trial_of_the_same_training() -> None:
+    other = Trial(TRIAL.config, Evaluation(("prediction",)))
+    assert other.identity != TRIAL.identity
+    assert other.training == TRIAL.training
+
+
+def test_defaults_written_out_or_not_are_the_same_trial() -> None:
+    assert Trial(TRIAL.config.resolved()).identity == TRIAL.identity
+
+
+def test_seeds_share_a_group() -> None:
+    other = Trial(dataclasses.replace(TRIAL.config, seed=3))
+    assert other.group == TRIAL.group
+    assert other.identity != TRIAL.identity
+
+
+def test_every_option_is_placed() -> None:
+    names = {field.name for field in dataclasses.fields(Config)}
+    assert names >= FIRST | set(MACHINE)
+    assert not FIRST & set(MACHINE)
+
+
+def test_jobs_survive_json() -> None:
+    plan = plan_of(Arm("attention-ivat", unlabelled=True), "sst", Setup())
+    assert plan is not None
+    for job in (TrialJob(TRIAL), SearchJob(plan, 4)):
+        again = job_from_dict(json.loads(json.dumps(job.to_dict())))
+        assert again == job
+        assert again.identity == job.identity
+
+
+def test_prediction_correlation_and_robustness_share_all_runs() -> None:
+    records = Records("nowhere")
+    orders = [Order(EXPERIMENTS[f"table-{name}"], ("sst",)) for name in ("prediction", "correlation", "robustness")]
+    found = [[job.identity for job in order.trials(records)] for order in orders]
+    assert found[0] == found[1] == found[2]
+    # Until a search chooses a dropout, the tuned and the untuned vanilla are the same runs.
+    assert len(found[0]) == 5 * 13
+
+
+def test_amount_and_selection_share_the_usual_amount_with_the_prediction_table() -> None:
+    def identities(name: str) -> set[str]:
+        return {job.identity for job in Order(EXPERIMENTS[name], ("sst",), seeds=1).trials(Records("nowhere"))}
+
+    prediction = identities("table-prediction")
+    # vanilla, four techniques without and the same four with 50,000 texts
+    assert len(identities("figure-amount") & prediction) == 9
+    # vanilla and the two random selections
+    assert len(identities("table-selection") & prediction) == 3
+
+
+def test_amounts_and_strategies_share_one_search_and_readings_have_their_own() -> None:
+    assert len(Order(EXPERIMENTS["table-selection"], ("sst",)).searches()) == 3
+    readings = Order(EXPERIMENTS["table-readings"], ("sst",)).searches()
+    assert len(readings) == 4 + 15
+    assert len({job.budget for job in readings if isinstance(job, SearchJob)}) == 1
+
+
+def test_what_a_search_chose_goes_into_the_trials() -> None:
+    arm = Arm("attention-vat")
+    plan = plan_of(arm, "sst", Setup())
+    assert plan is not None
+    assert plan.config.seed not in range(30)
+    trials = trials_of(arm, "sst", Setup(), range(2), {plan.identity: {"epsilon": 1.25}})
+    assert [(t.config.epsilon, t.config.seed) for t in trials] == [(1.25, 0), (1.25, 1)]
+
+
+def test_every_arm_of_every_experiment_is_a_sound_config() -> None:
+    for experiment in EXPERIMENTS.values():
+        for corpus, arms in experiment.arms.items():
+            assert corpus in GROUNDS
+            for arm in arms:
+                config = config_of(arm, corpus, Setup(), 0)
+                assert bool(config.unlabeled) == arm.unlabelled
+
+
+def test_names_are_checked() -> None:
+    with pytest.raises(UserError, match="table-prediction"):
+        experiment_named("table-predictions")
+    with pytest.raises(UserError, match="attention-vat"):
+        chosen_arms(EXPERIMENTS["table-prediction"], "sst", ["attention-vatt"])
+    with pytest.raises(UserError, match="not run on"):
+        chosen_arms(EXPERIMENTS["table-selection"], "imdb")
+    assert {arm.technique for arm in chosen_arms(EXPERIMENTS["table-prediction"], "sst", ["word-at"])} == {
+        "vanilla",
+        "word-at",
+    }
