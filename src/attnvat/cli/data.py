@@ -112,3 +112,8 @@ def report(corpus: Corpus, vectors: str | None, data_dir: Path | None, examples:
         console.print(examples_table(corpus, examples))
     for note in corpus.notes:
         stderr.print(f"note: {note}", highlight=False, markup=False, soft_wrap=True)
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the group of commands to the app."""
+    parent.add_typer(app, name="data")

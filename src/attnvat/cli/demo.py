@@ -177,3 +177,8 @@ def flip_rate(robustness: dict[str, Any]) -> float:
 def step(text: str) -> None:
     """Announce a part of the demo."""
     stderr.print(f"\n[bold]{time.strftime('%H:%M:%S')} {text}[/]", highlight=False)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("demo")(demo)

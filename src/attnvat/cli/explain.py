@@ -26,3 +26,8 @@ def explain(
     """
     (found,) = explanations_of(from_pretrained(run), [Example(text, pair)], [importance])
     Console().print(render_explanation(found))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("explain")(explain)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from importlib import import_module
 
 import typer
 from rich.markup import escape
@@ -11,11 +12,25 @@ from rich.markup import escape
 from attnvat.errors import UserError
 from attnvat.progress import stderr
 
+COMMANDS = (
+    "train",
+    "config",
+    "evaluate",
+    "compare",
+    "predict",
+    "explain",
+    "runs",
+    "search",
+    "paper",
+    "data",
+    "pool",
+    "demo",
+)
+"""In the order of the help page; each is a module of `attnvat.cli` with a `register` function."""
 
-def build_app() -> typer.Typer:
-    """All commands."""
-    from attnvat.cli import compare, data, demo, evaluate, explain, pool, predict, runs, train
 
+def build_app(asked: str | None = None) -> typer.Typer:
+    """All commands, or only the one asked for: a command should not wait for what the others import."""
     app = typer.Typer(
         name="attnvat",
         no_args_is_help=True,
@@ -24,23 +39,22 @@ def build_app() -> typer.Typer:
         help="Train attention-based text classifiers with adversarial and virtual adversarial perturbations, "
         "and see how far their attention can be trusted.",
     )
-    app.command("train", epilog=train.EXAMPLE)(train.with_flags(train.train))
-    app.command("config")(train.config_template)
-    app.command("evaluate")(evaluate.evaluate)
-    app.command("compare")(compare.compare)
-    app.command("predict")(predict.predict)
-    app.command("explain")(explain.explain)
-    app.command("runs")(runs.runs)
-    app.command("demo")(demo.demo)
-    app.add_typer(data.app, name="data")
-    app.add_typer(pool.app, name="pool")
+
+    @app.callback()
+    def attnvat() -> None:
+        """Keep the name of a command on the line when there is only one to choose from."""
+
+    for name in COMMANDS:
+        if asked in (None, name):
+            import_module(f"attnvat.cli.{name}").register(app)
     return app
 
 
 def main() -> None:
     """Run the command line and exit with 0 (done), 2 (user error) or 130 (interrupted)."""
+    asked = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1] in COMMANDS else None
     try:
-        build_app()(standalone_mode=True)
+        build_app(asked)()
     except UserError as error:
         stderr.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(2)

@@ -200,3 +200,8 @@ def default_vectors(data_dir: Path | None) -> str:
 def note(sentence: str) -> None:
     """Say something beside the result."""
     stderr.print(f"note: {sentence}", highlight=False, markup=False, soft_wrap=True)
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the group of commands to the app."""
+    parent.add_typer(app, name="pool")

@@ -89,3 +89,8 @@ def predicted(bundle: Pretrained, examples: Iterator[Example]) -> Iterator[dict[
             record["label"] = bundle.labels[int(row.argmax())]
             record["probabilities"] = {label: round(float(p), 6) for label, p in zip(bundle.labels, row, strict=True)}
             yield record
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("predict")(predict)

@@ -44,3 +44,8 @@ def runs(
             f"{100 * result['test']:.2f}" if result and "test" in result else "",
         )
     Console().print(table)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("runs")(runs)

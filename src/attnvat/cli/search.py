@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import shlex
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from attnvat.cli.train import plain_type
+from attnvat.cli.flags import ConfigFile, chosen_config, with_flags
 from attnvat.errors import UserError
 from attnvat.experiments.figures import search_figure
 from attnvat.experiments.records import search_record
@@ -22,7 +21,6 @@ from attnvat.progress import stderr
 from attnvat.report.tables import Cell, Table
 from attnvat.storage import atomic_write, write_json
 from attnvat.training import Config, load_data
-from attnvat.training.config import from_dict, hints, load_config
 
 JOURNAL, RECORD, FIGURE = "journal.log", "search.json", "search.svg"
 EXAMPLE = """
@@ -37,13 +35,15 @@ Examples:
 
 
 def search(
-    trials: int,
-    readings: str | None,
-    low: float | None,
-    high: float | None,
-    storage: str | None,
-    out: Path | None,
-    config: Path | None,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Runs of the search.")] = 12,
+    readings: Annotated[str | None, typer.Option("--readings", help="Search these readings too, with commas.")] = None,
+    low: Annotated[float | None, typer.Option("--low", help="Least ε (vanilla: dropout).")] = None,
+    high: Annotated[float | None, typer.Option("--high", help="Largest ε (vanilla: dropout).")] = None,
+    storage: Annotated[
+        str | None, typer.Option("--storage", help="Journal file or database URL (OUT/journal.log).")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder (searches/DATA-TECHNIQUE-…).")] = None,
+    config: ConfigFile = None,
     **flags: Any,
 ) -> None:
     """Search ε on the validation split with Optuna: log-uniform over [0.01, 30], hopeless runs cut short.
@@ -51,8 +51,7 @@ def search(
     The test split is never looked at. Vanilla, which has no ε, searches dropout. An interrupted search goes on when the
     same command is run again; several machines can share one search through a database (--storage URL).
     """
-    given = {name: value for name, value in flags.items() if value is not None}
-    chosen = from_dict((load_config(config).to_dict() if config else {}) | given, str(config or "command line"))
+    chosen = chosen_config(config, flags)
     names = tuple(name.strip() for name in (readings or "").split(",") if name.strip())
     plan = SearchPlan(chosen, space_of(chosen.technique, names, low, high))
     folder = out or Path("searches") / f"{Path(chosen.data).stem}-{chosen.technique}-{plan.identity[:6]}"
@@ -113,36 +112,6 @@ def train_command(config: Config, best: Tried) -> str:
     return shlex.join(words)
 
 
-def with_flags() -> Any:
-    """The command with its own flags and one for every option of the config but the one searched."""
-    own: dict[str, tuple[Any, Any]] = {
-        "trials": (Annotated[int, typer.Option("--trials", min=1, help="Runs of the search.")], 12),
-        "readings": (
-            Annotated[str | None, typer.Option("--readings", help="Search these readings too, with commas.")],
-            None,
-        ),
-        "low": (Annotated[float | None, typer.Option("--low", help="Least ε (vanilla: dropout).")], None),
-        "high": (Annotated[float | None, typer.Option("--high", help="Largest ε (vanilla: dropout).")], None),
-        "storage": (
-            Annotated[str | None, typer.Option("--storage", help="Journal file or database URL (OUT/journal.log).")],
-            None,
-        ),
-        "out": (Annotated[Path | None, typer.Option("--out", help="Folder (searches/DATA-TECHNIQUE-…).")], None),
-        "config": (Annotated[Path | None, typer.Option("--config", help="YAML file; flags win over it.")], None),
-    }
-    for field in dataclasses.fields(Config):
-        if field.name == "epsilon":
-            continue
-        kind = plain_type(hints()[field.name])
-        flag = "--" + field.name.replace("_", "-")
-        names = [f"{flag}/--no-{flag[2:]}"] if kind is bool else [flag]
-        default = "" if field.default in (None, "") else f" [default: {field.default}]"
-        option = typer.Option(*names, help=field.metadata["help"] + default, rich_help_panel=field.metadata["section"])
-        own[field.name] = (Annotated[kind | None, option], None)
-    parameters = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in own.items()
-    ]
-    search.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    search.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return search
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("search", epilog=EXAMPLE)(with_flags(search, without=("epsilon",)))

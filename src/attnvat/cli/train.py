@@ -1,21 +1,16 @@
-"""`attnvat train` and `attnvat config`: flags, YAML file and record are one and the same config."""
+"""`attnvat train`: flags, YAML file and record are one and the same config."""
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-import types
-import typing
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
+from attnvat.cli.flags import ConfigFile, chosen_config, with_flags
 from attnvat.errors import UserError
 from attnvat.progress import stderr
-from attnvat.training import Config, fit, load_data, open_run, prepare, template
-from attnvat.training.config import from_dict, hints, read_options
+from attnvat.training import Config, fit, load_data, open_run, prepare
 from attnvat.training.devices import on_main_process
 from attnvat.training.display import Silent, display_for_terminal, shown
 from attnvat.training.interruption import Interrupted
@@ -33,9 +28,9 @@ Examples:
 
 
 def train(
-    config: Path | None,
-    out: Path | None,
-    resume: Path | None,
+    config: ConfigFile = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder of the run (runs/DATA-TECHNIQUE-seedN).")] = None,
+    resume: Annotated[Path | None, typer.Option("--resume", help="Go on with the run in this folder.")] = None,
     **flags: Any,
 ) -> None:
     """Train a classifier; everything about it is on record in the run's folder, and a stopped run can be resumed."""
@@ -43,7 +38,7 @@ def train(
     if resume:
         resume_run(resume, given, config, out)
         return
-    chosen = from_dict((read_options(config) if config else {}) | given, str(config or "command line"))
+    chosen = chosen_config(config, flags)
     folder = out or free_folder(Path("runs"), chosen)
     if on_main_process(chosen):
         check_folder(folder)
@@ -107,43 +102,6 @@ def is_empty(folder: Path) -> bool:
     return folder.is_dir() and not any(folder.iterdir())
 
 
-def config_template() -> None:
-    """Print a commented YAML file with every option of `attnvat train`.
-
-    Example: attnvat config > run.yaml
-    """
-    print(template(), end="")
-
-
-def with_flags(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with a flag for every option of the config."""
-    own = {
-        "config": Annotated[Path | None, typer.Option("--config", help="YAML file; flags win over it.")],
-        "out": Annotated[Path | None, typer.Option("--out", help="Folder of the run (runs/DATA-TECHNIQUE-seedN).")],
-        "resume": Annotated[Path | None, typer.Option("--resume", help="Go on with the run in this folder.")],
-    }
-    kinds = dict(own)
-    for item in dataclasses.fields(Config):
-        kind = plain_type(hints()[item.name])
-        flag = "--" + item.name.replace("_", "-")
-        names = [f"{flag}/--no-{flag[2:]}"] if kind is bool else [flag]
-        default = "" if item.default in (None, "") else f" [default: {item.default}]"
-        option = typer.Option(*names, help=item.metadata["help"] + default, rich_help_panel=item.metadata["section"])
-        kinds[item.name] = Annotated[kind | None, option]
-    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kinds[name])
-            for name in kinds
-        ]
-    )
-    command.__annotations__ = kinds
-    return command
-
-
-def plain_type(hint: Any) -> Any:
-    """The one type a flag has: a choice is text (and checked by the config), an optional value its value's type."""
-    if typing.get_origin(hint) is Literal:
-        return str
-    if isinstance(hint, types.UnionType):
-        return next(kind for kind in typing.get_args(hint) if kind is not type(None))
-    return hint
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("train", epilog=EXAMPLE)(with_flags(train))

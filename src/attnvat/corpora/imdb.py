@@ -21,7 +21,7 @@ from attnvat.errors import UserError
 from attnvat.progress import track
 from attnvat.storage import sha256
 from attnvat.text import tokenizer as tokenizer_module
-from attnvat.text.tokenizer import BREAK, Memo, Tokenizer, pieces, split
+from attnvat.text.tokenizer import BREAK, Memo, Tokenizer, split
 
 LABELS = ("negative", "positive")
 SHORT = 400
@@ -66,8 +66,8 @@ def wanted(name: str) -> bool:
 def parse(archive: Archive) -> Splits:
     """All reviews: train, train-long, test, test-long and unsup, where long is not under 400 words."""
     splits: Splits = {}
-    tokens = pieces(Tokenizer())
-    words = Memo(lambda piece: sum(map(is_word, tokens[piece])))
+    tokenize = Tokenizer().tokenize
+    words = Memo(lambda piece: sum(map(is_word, tokenize(piece))))
     for member in track(archive.members(wanted), f"reading {archive.path.name}", total=sum(SIZES.values())):
         found = MEMBER.search(member.name)
         assert found is not None
