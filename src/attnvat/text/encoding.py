@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attnvat.progress import track
 from attnvat.text.batch import Batch
-from attnvat.text.tokenizer import Memo, Text, Tokenizer, pieces, split
+from attnvat.text.tokenizer import Memo, Text, Tokenizer, normalised_words, pattern, split
 from attnvat.text.vocabulary import UNKNOWN_ID, Vocabulary
 
 Rows = npt.NDArray[np.int64]
@@ -89,19 +89,19 @@ def encode_texts(
     Unknown words are `<unk>`, and so is an empty text, so that every text has a token to attend to.
     `progress` names the work on the progress display; without it none is shown.
     """
-    tokens, number = pieces(tokenizer), vocabulary.id
-    ids_of_piece: Memo[tuple[int, ...]] = Memo(lambda piece: tuple(map(number, tokens[piece])))
-    look_up, flatten = ids_of_piece.__getitem__, chain.from_iterable
-    nothing = [UNKNOWN_ID]
-
-    def encode(text: Text) -> list[int]:
-        if isinstance(text, str):
-            ids = list(flatten(map(look_up, split(text))))
-        else:
-            ids = list(map(number, tokenizer.normalise(text)))
-        return ids[:max_length] or nothing
-
-    return EncodedTexts.from_lists(map(encode, track(texts, progress) if progress else texts))
+    # A piece is kept as the raw bytes of its ids: joining bytes is several times faster than collecting numbers.
+    findall, normalised = pattern().findall, normalised_words(tokenizer)
+    ids_of_surface = Memo(lambda surface: struct.pack("=i", vocabulary.id(normalised[surface])))
+    ids_of_piece = Memo(lambda piece: b"".join(map(ids_of_surface.__getitem__, findall(piece))))
+    look_up, look_up_word = ids_of_piece.__getitem__, ids_of_surface.__getitem__
+    unknown = struct.pack("=i", UNKNOWN_ID)
+    longest = None if max_length is None else 4 * max_length
+    flat, offsets = bytearray(), array("q", [0])
+    for text in track(texts, progress) if progress else texts:
+        ids = b"".join(map(look_up, split(text)) if isinstance(text, str) else map(look_up_word, text))
+        flat += ids[:longest] or unknown
+        offsets.append(len(flat) // 4)
+    return EncodedTexts(np.frombuffer(flat, dtype=np.int32), np.array(offsets, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,15 +39,15 @@ class Tokenizer:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Where each token starts and ends: `text[start:end]` is the token as written."""
-        return [match.span() for match in _pattern().finditer(text)]
+        return [match.span() for match in pattern().finditer(text)]
 
     def tokenize(self, text: str) -> list[str]:
         """The normalised tokens, as many as `spans` and in the same order."""
-        return list(chain.from_iterable(map(_pieces(self).__getitem__, split(text))))
+        return list(chain.from_iterable(map(pieces(self).__getitem__, split(text))))
 
     def normalise(self, words: Sequence[str]) -> list[str]:
         """The normalised form of words already cut by somebody else, one for one."""
-        return list(map(_words(self).__getitem__, words))
+        return list(map(normalised_words(self).__getitem__, words))
 
     def words(self, text: Text) -> list[str]:
         """The normalised tokens of a raw string or of a sequence of words."""
@@ -91,7 +91,7 @@ class Memo(dict[str, _V]):
 
 
 @cache
-def _words(tokenizer: Tokenizer) -> Memo[str]:
+def normalised_words(tokenizer: Tokenizer) -> Memo[str]:
     """The normalised form of any single word."""
     lower, numbers = tokenizer.lower, tokenizer.numbers
 
@@ -109,19 +109,14 @@ def _words(tokenizer: Tokenizer) -> Memo[str]:
 
 
 @cache
-def _pieces(tokenizer: Tokenizer) -> Memo[tuple[str, ...]]:
+def pieces(tokenizer: Tokenizer) -> Memo[tuple[str, ...]]:
     """The normalised tokens of any piece between white space."""
-    findall, words = _pattern().findall, _words(tokenizer)
+    findall, words = pattern().findall, normalised_words(tokenizer)
     return Memo(lambda piece: tuple(map(words.__getitem__, findall(piece))))
 
 
-def pieces(tokenizer: Tokenizer) -> Memo[tuple[str, ...]]:
-    """A table from each piece of `split` to its normalised tokens."""
-    return _pieces(tokenizer)
-
-
 @cache
-def _pattern() -> re.Pattern[str]:
+def pattern() -> re.Pattern[str]:
     """The rules of the module's docstring as one expression; it has no capturing group, for `findall`.
 
     Upper and lower case are written out where they matter, and the commonest word, one that no apostrophe
