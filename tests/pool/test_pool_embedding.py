@@ -48,7 +48,9 @@ def test_neighbours_by_average_vector_are_those_of_brute_force(pool: Pool, vecto
     assert (found.rows[30] == -1).all()
     unknown = np.flatnonzero(~texts.any(axis=1))
     assert len(unknown)
-    assert not np.isin(found.rows, unknown).any()
+    everything = embedding_neighbours(pool, labelled, len(pool), embedding=average, engine=engine_named("exact"))
+    assert not np.isin(everything.rows, unknown).any()
+    assert (everything.rows[0] >= 0).sum() == len(pool) - len(unknown)
 
 
 def test_of_a_large_table_only_the_words_that_occur_are_taken(

@@ -42,6 +42,13 @@ def test_a_pool_rebuilt_with_one_text_changed_is_another_pool(tmp_path: Path) ->
     ]
     assert len({pool.fingerprint for pool in pools}) == 3
     assert pools[0].fingerprint == pools[3].fingerprint
+    # The same characters end to end, cut in another place.
+    for name, part in {
+        "e": ["one two threefour", "five six seven"],
+        "f": ["one two three", "fourfive six seven"],
+    }.items():
+        pools.append(build_pool([texts_source("o", part)], tmp_path / name))
+    assert pools[4].fingerprint != pools[5].fingerprint
 
 
 def test_damaged_and_foreign_files_are_named(pool: Pool, saved: Path, tmp_path: Path) -> None:
