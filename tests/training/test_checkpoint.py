@@ -42,7 +42,7 @@ def test_what_is_written_is_read_and_the_last_so_many_are_kept(tmp_path: Path) -
     assert found.state == {"step": 10, "sums": {"loss": 10.1}}
     assert found.tensors["model/w"].equal(torch.full((10,), 10.0))
     assert write(tmp_path, 11, keep=1) == ["step-000000011.safetensors"]
-    assert sorted(os.listdir(tmp_path)) == ["step-000000011.safetensors"]
+    assert [file.name for file in tmp_path.iterdir()] == ["step-000000011.safetensors"]
 
 
 def test_the_file_is_safetensors_with_a_json_header_and_holds_no_pickle(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_failing_rename_leaves_the_last_good_one_and_says_so(tmp_path: Path, m
     assert "the last good checkpoint is" in said
     assert "step-000000005.safetensors" in said
     assert f"attnvat train --resume {tmp_path.parent}" in said
-    assert os.listdir(tmp_path) == ["step-000000005.safetensors"]
+    assert [file.name for file in tmp_path.iterdir()] == ["step-000000005.safetensors"]
     found = last_checkpoint(tmp_path)
     assert found is not None
     assert found.state["step"] == 5
@@ -141,7 +141,7 @@ def test_a_full_disk_in_the_middle_of_writing_leaves_the_last_good_one(tmp_path:
         os._exit(4)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
-    assert os.listdir(tmp_path) == ["step-000000005.safetensors"]
+    assert [file.name for file in tmp_path.iterdir()] == ["step-000000005.safetensors"]
     found = last_checkpoint(tmp_path)
     assert found is not None
     assert found.state["step"] == 5

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from attnvat.cli.train import train, with_flags
+from attnvat.cli.flags import with_flags
+from attnvat.cli.train import train
 from attnvat.errors import UserError
 from attnvat.techniques import TECHNIQUES, options_of
 from attnvat.training import Config, load_config, template

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from batches import make_batch, make_model
 
 from attnvat.models import SequenceClassifier
 from attnvat.training.optimiser import (
@@ -12,6 +11,7 @@ from attnvat.training.optimiser import (
     restore_optimisers,
     touched,
 )
+from batches import make_batch, make_model
 
 LR, L2 = 0.05, 0.01
 

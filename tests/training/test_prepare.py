@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from generated_task import NEUTRAL, sentences, small, task
 
 from attnvat.corpora import Corpus, Example
 from attnvat.errors import UserError
 from attnvat.pool import Source, build_pool, select, texts_source
 from attnvat.training import Prepared, prepare
 from attnvat.training.prepare import few_labels
+from generated_task import NEUTRAL, sentences, small, task
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import types
 import typing
@@ -29,9 +30,15 @@ def with_flags(command: Callable[..., None], without: Collection[str] = ()) -> C
         if field.name not in without:
             kind = Annotated[plain_type(hints()[field.name]) | None, flag(field)]
             own.append(inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind))
-    command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in own}
-    return command
+
+    # A function of its own: the command must be as it was when it is registered again.
+    @functools.wraps(command)
+    def flagged(**given: Any) -> None:
+        command(**given)
+
+    flagged.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+    flagged.__annotations__ = {parameter.name: parameter.annotation for parameter in own}
+    return flagged
 
 
 def flag(field: dataclasses.Field[Any]) -> Any:

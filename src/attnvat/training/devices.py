@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import torch
@@ -40,9 +41,6 @@ def accelerator_for(config: Config, folder: Path | None) -> Accelerator:
         )
     if config.mixed_precision == "fp16" and accelerator.device.type == "cpu":
         raise UserError("mixed_precision fp16 needs a GPU; use bf16 or no on a CPU")
-    for name in trackers:
-        if name not in [str(tracker) for tracker in accelerator.log_with]:
-            raise UserError(f"{name} is not installed; install it with: pip install 'attnvat[{name}]'")
     return accelerator
 
 
@@ -52,6 +50,9 @@ def trackers_of(config: Config) -> list[str]:
     for name in names:
         if name not in TRACKERS:
             raise UserError(f"track: unknown tracker {name!r}; {nearest(name, TRACKERS)}")
+        # Accelerate would go on without it.
+        if importlib.util.find_spec(name) is None:
+            raise UserError(f"track: {name} is not installed; install it with: pip install 'attnvat[{name}]'")
     return names
 
 

@@ -108,7 +108,7 @@ def fit(
                     record.cut_lines(folder / record.METRICS, counters.metrics_size)
                 history = [line for line in record.read_lines(folder / record.METRICS) if line["event"] == "epoch"]
                 if counters.best_epoch >= 0:
-                    best = dict(record.open_run(folder).pretrained.model.state_dict())
+                    best = record.best_weights(folder)
         wish = stack.enter_context(stop_on_signal() if folder else nullcontext())
         stack.callback(display.close)
         stack.callback(accelerator.end_training)

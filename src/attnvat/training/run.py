@@ -14,9 +14,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
 from attnvat.corpora import CORPORA, Corpus, load
 from attnvat.errors import UserError
 from attnvat.models import Pretrained, from_pretrained
+from attnvat.models.pretrained import WEIGHTS
 from attnvat.storage import read_json, write_json
 from attnvat.training.config import Config, load_config
 
@@ -130,6 +135,14 @@ def clear_leftovers(folder: Path) -> None:
     """Drop files that a killed process was in the middle of writing."""
     for leftover in (*folder.glob(".*.part"), *(folder / CHECKPOINTS).glob(".*.part")):
         leftover.unlink(missing_ok=True)
+
+
+def best_weights(folder: Path) -> dict[str, Tensor]:
+    """The weights of the best model so far, read without building a model: that would draw random numbers."""
+    try:
+        return load_file(folder / WEIGHTS)
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{folder / WEIGHTS}: the best model so far cannot be read ({error})") from error
 
 
 def append_line(path: Path, record: dict[str, Any]) -> int:
