@@ -17,7 +17,6 @@ from attnvat.errors import UserError
 from attnvat.evaluation.subject import encode_examples
 from attnvat.models import ModelConfig, Pretrained, build_model
 from attnvat.text.encoding import EncodedDataset
-from attnvat.text.learned_vectors import learn_vectors
 from attnvat.text.tokenizer import Tokenizer
 from attnvat.text.vectors import Vectors, load_vectors, vector_words
 from attnvat.text.vocabulary import Vocabulary, build_vocabulary
@@ -113,6 +112,9 @@ def words_and_vectors(
     if config.vectors is None:
         return vocabulary, None
     if learn == "learn":
+        # gensim takes as long to import as torch: only those who learn vectors wait for it.
+        from attnvat.text.learned_vectors import learn_vectors
+
         size = config.dimension or DIMENSION
         return vocabulary, learn_vectors(texts, vocabulary.words, dimension=size, min_frequency=LEARN_MIN_FREQUENCY)
     return vocabulary, load_vectors(config.vectors, vocabulary.words, data_dir=config.data_dir)
