@@ -5,7 +5,7 @@ import pytest
 import torch
 from measured import LENGTHS, tiny
 
-from attnvat.evaluation.adversarial_attention import adversarial_attention
+from attnvat.evaluation.adversarial_attention import Farthest, adversarial_attention
 from attnvat.evaluation.divergence import jensen_shannon, total_variation
 from attnvat.evaluation.permutation import permutation, permuted_attention
 from attnvat.evaluation.reading import read
@@ -93,3 +93,12 @@ def test_a_model_that_ignores_attention_can_be_given_nearly_any() -> None:
         attention = torch.from_numpy(own.attention[row])
         best = jensen_shannon(torch.eye(len(attention)), attention).max().item()
         assert found.divergence[row] >= 0.95 * best - 1e-6
+
+
+def test_only_attention_that_keeps_the_bound_is_taken() -> None:
+    # The first sentence's new attention is farther and keeps the bound, the second's breaks it, the third's is nearer.
+    best = Farthest(torch.zeros(3, 2), torch.full((3,), 0.2), torch.zeros(3))
+    best.take(torch.ones(3, 2), torch.tensor([0.3, 0.6, 0.1]), torch.tensor([0.05, 0.06, 0.01]), bound=0.05)
+    assert best.attention[:, 0].tolist() == [1, 0, 0]
+    assert best.divergence.tolist() == pytest.approx([0.3, 0.2, 0.2])
+    assert best.distance.tolist() == pytest.approx([0.05, 0, 0])

@@ -35,3 +35,8 @@ def test_brier_is_scikit_learns_for_two_classes() -> None:
 def test_brier_of_three_classes_by_hand() -> None:
     # (0.5 - 1)^2 + 0.3^2 + 0.2^2 = 0.25 + 0.09 + 0.04 = 0.38
     assert calibration([[0.5, 0.3, 0.2]], [0])["brier"] == pytest.approx(0.38)
+
+
+def test_a_confidence_on_an_edge_belongs_to_the_bin_below() -> None:
+    # Bins are (0, 0.5] and (0.5, 1], as Guo et al. write them.
+    assert calibration([[0.5, 0.5]], [0], bins=2)["bins"][0]["high"] == 0.5

@@ -77,7 +77,7 @@ def adversarial_attention(
             with torch.no_grad():
                 clean = clean_pass(model, batch)
             own = masked_softmax(clean.scores, batch.mask)
-            best = _Best(own, torch.zeros_like(own[:, 0]), torch.zeros_like(own[:, 0]))
+            best = Farthest(own, torch.zeros_like(own[:, 0]), torch.zeros_like(own[:, 0]))
             for start in range(starts):
                 first = sentence_noise(batch.ids, batch.mask, 1, seed + start, clean.scores.dtype).squeeze(-1)
                 if start == 0:
@@ -91,7 +91,7 @@ def adversarial_attention(
 
 
 @dataclass
-class _Best:
+class Farthest:
     """The farthest attention so far of each sentence that keeps the bound."""
 
     attention: Tensor
@@ -99,6 +99,7 @@ class _Best:
     distance: Tensor
 
     def take(self, attention: Tensor, divergence: Tensor, distance: Tensor, bound: float) -> None:
+        """Keep the new attention (B, T) of the sentences where it is farther and within the bound."""
         better = (distance <= bound) & (divergence > self.divergence)
         self.attention = torch.where(better[:, None], attention, self.attention)
         self.divergence = torch.where(better, divergence, self.divergence)
@@ -111,7 +112,7 @@ def _ascend(
     clean: Pass,
     own: Tensor,
     start: Tensor,
-    best: _Best,
+    best: Farthest,
     bound: float,
     steps: int,
     rate: float,
