@@ -10,8 +10,9 @@ import json
 import lzma
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
@@ -46,7 +47,8 @@ def atomic_write(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     except OSError as error:
         raise UserError(f"{path}: could not be written: {error.strerror or error}") from error
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:
@@ -92,12 +94,14 @@ def open_binary(path: Path | str) -> Iterator[BinaryIO]:
         opener: Any = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}.get(path.suffix, io.open)
         with opener(path, "rb") as handle:
             yield handle
-    except (EOFError, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile) as error:
-        raise UserError(f"{path}: damaged or truncated ({error}); download it again") from error
     except FileNotFoundError as error:
         raise UserError(f"{path}: no such file") from error
     except PermissionError as error:
         raise UserError(f"{path}: not readable (permission denied)") from error
+    except IsADirectoryError as error:
+        raise UserError(f"{path}: is a folder; name a file") from error
+    except (EOFError, OSError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:
+        raise UserError(f"{path}: damaged or truncated ({error}); download it again") from error
 
 
 def sha256(path: Path | str) -> str:
