@@ -111,7 +111,7 @@ def run_record(
         "name": trial.name,
         "seed": trial.config.seed,
         "config": described(trial.config),
-        "evaluation": dataclasses.asdict(trial.evaluation),
+        "evaluation": small(dataclasses.asdict(trial.evaluation)),
         "data": data,
         "result": result,
         "epochs": [{name: line[name] for name in ("epoch", "validation", "losses")} for line in history],
@@ -130,7 +130,7 @@ def search_record(plan: SearchPlan, budget: int, tried: list[Tried], data: dict[
         "identity": plan.identity,
         "name": Trial(plan.config).name,
         "config": plan.fixed(),
-        "space": dataclasses.asdict(plan.space),
+        "space": small(dataclasses.asdict(plan.space)),
         "budget": budget,
         "data": data,
         "tried": [dataclasses.asdict(run) for run in tried],
@@ -145,7 +145,7 @@ def small(value: Any) -> Any:
     """An evaluation without its bulky parts, numbers to six significant digits."""
     if isinstance(value, dict):
         return {name: small(inner) for name, inner in value.items() if name not in BULKY}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [small(inner) for inner in value]
     return float(f"{value:.6g}") if isinstance(value, float) else value
 

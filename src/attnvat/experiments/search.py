@@ -6,6 +6,7 @@ import dataclasses
 import fcntl
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from typing import Any
 
 import optuna
 import torch
-from optuna.storages import JournalStorage, RDBStorage, RetryFailedTrialCallback
+from optuna.exceptions import ExperimentalWarning
+from optuna.storages import JournalStorage, RDBStorage, RetryHeartbeatStaleTrialCallback
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 from sqlalchemy.exc import SQLAlchemyError
@@ -169,8 +171,11 @@ def open_study(plan: SearchPlan, storage: Path | str, shared: bool) -> optuna.St
     try:
         kept: JournalStorage | RDBStorage
         if shared:
-            retry = RetryFailedTrialCallback(max_retry=3)
-            kept = RDBStorage(str(storage), heartbeat_interval=HEARTBEAT, failed_trial_callback=retry)
+            with warnings.catch_warnings():
+                # Heartbeats are what finds runs whose machine is gone; Optuna still calls them experimental.
+                warnings.simplefilter("ignore", ExperimentalWarning)
+                retry = RetryHeartbeatStaleTrialCallback(max_retry=3)
+                kept = RDBStorage(str(storage), heartbeat_interval=HEARTBEAT, heartbeat_stale_trial_callback=retry)
         else:
             kept = JournalStorage(JournalFileBackend(str(storage)))
         return optuna.create_study(

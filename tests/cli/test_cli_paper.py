@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from attnvat.cli.main import build_app
+from attnvat.errors import UserError
+from attnvat.experiments.catalogue import EXPERIMENTS
+from experiments.small_world import BAD, GOOD, PLAIN, enter_world
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    enter_world(tmp_path, monkeypatch)
+
+    def invoke(*arguments: str) -> Result:
+        result = CliRunner().invoke(build_app(arguments[0]), list(arguments))
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return invoke
+
+
+def test_list_names_every_experiment(run: Run) -> None:
+    shown = run("paper", "list").stdout
+    assert all(name in shown for name in EXPERIMENTS)
+    assert "Tables 3a and 3b" in shown
+
+
+def test_run_searches_then_trains_and_a_second_run_does_nothing(run: Run, tmp_path: Path) -> None:
+    arguments = ("paper", "run", "table-prediction", "--techniques", "attention-at", "--seeds", "1", "--trials", "1")
+    first = run(*arguments, "--jobs", "2")
+    assert "searches: 0 on record, 2 to do" in first.stderr
+    assert "runs: 0 on record, 2 to do" in first.stderr
+    files = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*.json")}
+    assert len(files) == 4
+    again = run(*arguments)
+    assert "searches: 2 on record, 0 to do" in again.stderr
+    assert "runs: 2 on record, 0 to do" in again.stderr
+    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*.json")} == files
+
+    chosen = {
+        json.loads(p.read_text())["name"]: json.loads(p.read_text()) for p in (tmp_path / "results").rglob("*.json")
+    }
+    assert chosen["sst-attention-at-seed0"]["config"]["epsilon"] == pytest.approx(
+        chosen["sst-attention-at-seed1000"]["chosen"]["epsilon"]
+    )
+    shown = run("paper", "show", "table-prediction", "--data", "sst").stdout
+    assert "attention-at" in shown
+    assert "too few seeds" in shown
+    assert r"\toprule" in run("paper", "show", "table-prediction", "--data", "sst", "--latex").stdout
+    assert "| attention-at |" in run("paper", "show", "table-prediction", "--data", "sst", "--markdown").stdout
+    status = run("paper", "status", "table-prediction", "--seeds", "1", "--trials", "1").stdout
+    assert "2 of 13" in status
+    run("paper", "show", "--write", "docs/results.md")
+    assert "# Results" in (tmp_path / "docs" / "results.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["paper", "run", "table-predicton"], "did you mean 'table-prediction'"),
+        (["paper", "run", "table-selection", "--data", "imdb"], "is run on sst, not on imdb"),
+        (["paper", "run", "table-prediction", "--data", "sstt"], "did you mean 'sst'"),
+        (["paper", "run", "table-prediction", "--pool", "newz"], "did you mean 'news'"),
+        (["paper", "show", "figure-amounts"], "did you mean 'figure-amount'"),
+        (["search", "--data", "nowhere.csv"], "no such file"),
+        (["search", "--data", "sst", "--technique", "attention-vat", "--readings", "shared"], "no reading to search"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence(run: Run, arguments: list[str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        run(*arguments)
+
+
+def test_search_on_own_data_prints_the_command_to_train_with(run: Run, tmp_path: Path) -> None:
+    words = [(GOOD[n % 6] if n % 2 else BAD[n % 6], PLAIN[n % 10], n) for n in range(120)]
+    rows = [f"{'good' if n % 2 else 'bad'},{word} {other} w{n % 7}" for word, other, n in words]
+    (tmp_path / "reviews.csv").write_text("\n".join(["label,text", *rows]) + "\n")
+    small = ("--hidden", "8", "--attention", "4", "--epochs", "2", "--learning-rate", "0.02", "--dimension", "6")
+    result = run(
+        "search", "--data", "reviews.csv", "--technique", "attention-at", "--trials", "2", "--out", "s", *small
+    )
+    record = json.loads((tmp_path / "s" / "search.json").read_text())
+    best = max(record["tried"], key=lambda one: one["validation"])
+    command = result.stdout.strip().splitlines()[-1]
+    assert command.startswith("attnvat train --data reviews.csv")
+    assert f"--epsilon {best['options']['epsilon']:.6g}" in command
+    assert "<svg" in (tmp_path / "s" / "search.svg").read_text()
+    # Run again, it finds its runs and adds none.
+    run("search", "--data", "reviews.csv", "--technique", "attention-at", "--trials", "2", "--out", "s", *small)
+    assert json.loads((tmp_path / "s" / "search.json").read_text())["tried"] == record["tried"]
+
+
+@pytest.mark.parametrize("command", ["paper list", "paper run", "paper status", "paper show", "search"])
+def test_help_has_an_example(run: Run, command: str) -> None:
+    assert f"attnvat {command} " in run(*command.split(), "--help").stdout + " "

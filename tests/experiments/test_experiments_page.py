@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import copy
+import dataclasses
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnvat.experiments.arms import Arm, Setup, plan_of, trials_of
+from attnvat.experiments.catalogue import AMOUNTS, EXPERIMENTS
+from attnvat.experiments.crossed import pack
+from attnvat.experiments.job import TrialJob
+from attnvat.experiments.perform import perform
+from attnvat.experiments.plan import Order
+from attnvat.experiments.records import Places, Records
+from attnvat.experiments.results_page import results_page, write_page
+from attnvat.experiments.rows import SCORE, Reader, differences
+from attnvat.experiments.status import Times, duration, progress_of
+from attnvat.experiments.tables import experiment_table
+from attnvat.experiments.trial import Trial, described
+
+SETUP = Setup()
+
+
+@pytest.fixture
+def template(places: Places) -> dict[str, Any]:
+    """A real record."""
+    return perform(TrialJob(trials_of(Arm("vanilla"), "sst", SETUP, [0], {})[0]), places)
+
+
+def on_record(records: Records, template: dict[str, Any], trial: Trial, score: float, right: float = 0.8) -> None:
+    """Put a record like the template's on record for a trial, with the given score."""
+    record = copy.deepcopy(template)
+    record |= {"identity": trial.identity, "name": trial.name, "seed": trial.config.seed}
+    record["config"] = described(trial.config)
+    record["measured"]["test"]["prediction"]["score"] = score
+    record["result"]["validation"] = score + 0.01
+    drawn = np.random.default_rng([trial.config.seed, int(1000 * score)]).random(200) < right
+    record["right"] = {"texts": 200, "bits": pack(drawn)}
+    records.write_run(trial, record)
+
+
+@pytest.fixture
+def records(places: Places, template: dict[str, Any]) -> Records:
+    """Ten seeds of vanilla, of a technique that is better by three points, and of one that is not."""
+    found = Records(places.results)
+    noise = np.random.default_rng(0).normal(0, 0.005, 10)
+    arms = {Arm("vanilla"): 0.80, Arm("attention-ivat", unlabelled=True): 0.83, Arm("attention-at"): 0.80}
+    arms |= {Arm("attention-vat", unlabelled=True, amount=amount): 0.81 for amount in AMOUNTS[:2]}
+    for place, (arm, score) in enumerate(arms.items()):
+        own = np.random.default_rng(place).normal(0, 0.002, 10)
+        for trial in trials_of(arm, "sst", SETUP, range(10), {}):
+            seed = trial.config.seed
+            on_record(found, template, trial, score + float(noise[seed] + own[seed]))
+    return Records(places.results)
+
+
+def test_the_table_says_what_the_records_say(records: Records) -> None:
+    reader = Reader(records, SETUP)
+    table = experiment_table(EXPERIMENTS["table-prediction"], "sst", reader)
+    rows = {(row[0], row[1]): row for row in table.texts()}
+    better = rows["attention-ivat", "60 news"]
+    ours = [100 * r["measured"]["test"]["prediction"]["score"] for r in records.runs.values() if "ivat" in r["name"]]
+    assert better[5] == f"{np.mean(ours):.2f} ± {np.std(ours, ddof=1):.2f}"
+    assert better[6] == "83.22"
+    assert better[9] == "better"
+    assert rows["attention-at", "–"][9] == "undecided"
+    assert rows["vanilla", "–"][9] == "reference"
+    assert rows["word-at", "–"][5] == "not run"
+    assert rows["word-at", "–"][6] == "79.61"
+    latex = table.latex("tab:x")
+    assert r"\toprule" in latex
+    assert "83.22" in latex
+
+
+def test_differences_are_those_of_the_same_seed(records: Records) -> None:
+    rows = Reader(records, SETUP).rows(EXPERIMENTS["table-prediction"], "sst")
+    found = {row.arm: d for row, d in zip(rows, differences(rows, SCORE), strict=True) if d is not None}
+    assert set(found) == {Arm("attention-ivat", unlabelled=True), Arm("attention-at")}
+    values = {row.arm: row.values(SCORE) for row in rows}
+    by_hand = np.mean([values[Arm("attention-at")][s] - values[Arm("vanilla")][s] for s in range(10)])
+    assert found[Arm("attention-at")].interval.estimate == pytest.approx(by_hand)
+
+
+def test_the_page_comes_from_records_alone_and_is_always_the_same(
+    records: Records, world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNVAT_DATA", str(world / "nowhere"))
+    monkeypatch.setenv("HOME", str(world / "nobody"))
+    first, figures = results_page(records, SETUP)
+    again, figures_again = results_page(Records(records.folder), SETUP)
+    assert first == again
+    assert figures == figures_again
+    assert list(figures) == ["amount-sst.svg"]
+    assert "attention-vat" in figures["amount-sst.svg"]
+    assert str(world) not in first
+    for experiment in EXPERIMENTS.values():
+        assert f"## {experiment.title}" in first
+        for corpus in experiment.arms:
+            assert f"Regenerate: `attnvat paper run {experiment.name} --data {corpus} " in first
+    assert "By score, of 2 compared: better than vanilla: attention-ivat with 60 news." in first
+    assert re.search(r"\| SST \| attention-ivat \| F1 \| 83\.22 \| 8\d\.\d\d ± .* \| 10 \| (yes|no) \|", first)
+    assert "| IMDB | attention-vat | F1 | 92.48 | not run | 0 | not run |" in first
+    assert "fastText with 300 dimensions" in first
+    written = write_page(world / "docs" / "results.md", records, SETUP)
+    assert [path.name for path in written] == ["results.md", "amount-sst.svg"]
+    assert written[0].read_text() == first
+
+
+def test_nothing_on_record_gives_a_page_of_not_run(tmp_path: Path) -> None:
+    page, figures = results_page(Records(tmp_path), SETUP)
+    assert "0 runs and 0 searches" in page
+    assert not figures
+    assert "| vanilla | – | not run | 0 | not run | not run | 79.27 |" in page
+
+
+def test_status_counts_and_reckons_the_time_left(records: Records, places: Places) -> None:
+    order = Order(EXPERIMENTS["table-prediction"], ("sst",), seeds=10, budget=2)
+    found = progress_of(order, records, places, Times(records))
+    assert found.trials == (30, 130)
+    assert found.searches == (0, 13)
+    seconds = sum(next(iter(records.runs.values()))["seconds"].values())
+    # Every record here took as long: 100 runs and 13 searches of 2 runs are left.
+    assert found.seconds_left == pytest.approx(126 * seconds, rel=1e-6)
+    assert [duration(s) for s in (0, 30, 90, 7300)] == ["done", "30 s", "2 min", "2.0 h"]
+
+
+def test_rows_follow_what_a_search_chose(records: Records, template: dict[str, Any]) -> None:
+    arm = Arm("attention-at")
+    plan = plan_of(arm, "sst", SETUP)
+    assert plan is not None
+    searched = {"format": 1, "identity": plan.identity, "chosen": {"epsilon": 2.0}, "budget": 4, "tried": []}
+    searched |= {"config": plan.fixed(), "seconds": 1.0}
+    records.write_search("s", plan.identity, searched)
+    fresh = Records(records.folder)
+    row = Reader(fresh, SETUP).row(arm, "sst")
+    assert row.options == "ε 2"
+    # The runs with the default ε are not those of the chosen one.
+    assert not row.records
+    trial = trials_of(arm, "sst", SETUP, [0], fresh.choices())[0]
+    on_record(fresh, template, dataclasses.replace(trial), 0.9)
+    assert list(Reader(Records(records.folder), SETUP).row(arm, "sst").records) == [0]

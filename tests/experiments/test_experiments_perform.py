@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from attnvat.errors import UserError
+from attnvat.experiments.arms import Arm, Setup, trials_of
+from attnvat.experiments.job import TrialJob
+from attnvat.experiments.perform import BusyError, held, perform, training_seconds, work_folder
+from attnvat.experiments.records import Places, Records
+from attnvat.experiments.runner import unfinished
+from attnvat.training.display import Silent
+from attnvat.training.interruption import Interrupted
+
+
+def job_for(arm: Arm, seed: int = 0) -> TrialJob:
+    return TrialJob(trials_of(arm, "sst", Setup(), [seed], {})[0])
+
+
+class InterruptAt(Silent):
+    """Presses Ctrl-C at a step, as a person would."""
+
+    def __init__(self, step: int) -> None:
+        self.left = step
+
+    def step(self, examples: int, tokens: int, losses: dict[str, float]) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_trial_becomes_a_record_and_is_never_run_again(places: Places, world: Path) -> None:
+    job = job_for(Arm("attention-vat", unlabelled=True))
+    record = perform(job, places)
+    (file,) = (places.results / "runs").glob("*.json")
+    assert file.name == f"sst-attention-vat-news-60-seed0-{job.identity}.json"
+    assert json.loads(file.read_text()) == record
+    assert record["data"]["n_labelled"] == 96
+    assert record["data"]["n_unlabelled"] == 60
+    assert record["data"]["pool"]["texts"] > 60
+    assert record["config"]["epsilon"] == 0.5
+    assert len(record["epochs"]) >= 1
+    assert record["measured"]["test"]["prediction"]["score"] == pytest.approx(record["result"]["test"], rel=1e-5)
+    assert {"test", "attached"} <= set(record["measured"])
+    assert set(record["versions"]) >= {"attnvat", "torch", "python"}
+    # Small, and nothing of this machine in it.
+    assert file.stat().st_size < 20_000
+    assert str(world) not in file.read_text()
+    # What it needed is gone, but for the pool that others share.
+    assert not work_folder(job, places).exists()
+    assert (places.work / "pools" / "news-for-sst").is_dir()
+
+    written = file.stat().st_mtime_ns
+    assert perform(job, places) == record
+    assert file.stat().st_mtime_ns == written
+    assert not work_folder(job, places).exists()
+    assert unfinished([job, job], Records(places.results)) == []
+
+
+def test_an_interrupted_trial_goes_on_and_ends_the_same(places: Places, world: Path) -> None:
+    job = job_for(Arm("attention-at"))
+    with pytest.raises(Interrupted):
+        perform(job, places, InterruptAt(8))
+    assert list((work_folder(job, places) / "checkpoints").iterdir())
+    assert unfinished([job], Records(places.results)) == [job]
+    went_on = perform(job, places)
+    whole = perform(job, Places(world / "other-results", world / "other-work"))
+    for part in ("result", "epochs", "right"):
+        assert went_on[part] == whole[part]
+    assert went_on["measured"]["test"]["correlation"] == whole["measured"]["test"]["correlation"]
+
+
+def test_a_kept_model_is_measured_anew_without_training(places: Places, world: Path) -> None:
+    kept = Places(places.results, places.work, keep_models=True)
+    job = job_for(Arm("vanilla"))
+    perform(job, kept)
+    folder = work_folder(job, kept)
+    assert (folder / "model.safetensors").exists()
+    assert not (folder / "checkpoints").exists()
+    trained = (folder / "model.safetensors").stat().st_mtime_ns
+    next((kept.results / "runs").iterdir()).unlink()
+    perform(job, kept)
+    assert (folder / "model.safetensors").stat().st_mtime_ns == trained
+
+
+def test_a_job_is_done_by_one_process_at_a_time(places: Places, world: Path) -> None:
+    job = job_for(Arm("vanilla"))
+    folder = work_folder(job, places)
+    folder.mkdir(parents=True)
+    with held(folder), pytest.raises(BusyError):
+        perform(job, places)
+
+
+def test_selections_are_made_once_by_neighbours(places: Places, world: Path) -> None:
+    record = perform(job_for(Arm("attention-vat", unlabelled=True, strategy="bow")), places)
+    assert record["data"]["pool"]["strategy"] == "bow"
+    assert [file.name for file in places.work.glob("pools/*/selections/*")] == ["sst-bow-60.arrow"]
+
+
+def test_seconds_of_several_processes_add_up(tmp_path: Path) -> None:
+    # The first process counted to 8 s, the second began anew and counted to 5 s.
+    lines = [{"epoch": 0, "seconds": 4.0}, {"epoch": 1, "seconds": 8.0}, {"epoch": 2, "seconds": 5.0}]
+    (tmp_path / "timings.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert training_seconds(tmp_path) == 13.0
+
+
+def test_a_foreign_record_is_named(places: Places) -> None:
+    folder = places.results / "runs"
+    folder.mkdir(parents=True)
+    (folder / "odd.json").write_text("{}")
+    with pytest.raises(UserError, match=r"odd\.json: not a record"):
+        Records(places.results).runs  # noqa: B018

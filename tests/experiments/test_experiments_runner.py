@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from attnvat.errors import UserError
+from attnvat.experiments.arms import Arm, Setup, trials_of
+from attnvat.experiments.job import Job, TrialJob
+from attnvat.experiments.records import Places, Records
+from attnvat.experiments.runner import run_jobs
+from attnvat.experiments.trial import Trial
+
+
+def jobs_for(arm: Arm, seeds: int) -> list[Job]:
+    return [TrialJob(trial) for trial in trials_of(arm, "sst", Setup(), range(seeds), {})]
+
+
+def test_jobs_run_in_processes_and_failures_are_named(places: Places, world: Path) -> None:
+    good = jobs_for(Arm("vanilla"), 1)
+    broken = TrialJob(Trial(dataclasses.replace(good[0].trial.config, vectors="no.such.vectors")))  # type: ignore[union-attr]
+    told: list[tuple[str, str]] = []
+    outcome = run_jobs([*good, broken], places, 2, lambda what, job: told.append((what, job.name)))
+    assert [job.identity for job, _ in outcome.failed] == [broken.identity], outcome.failed
+    assert [job.identity for job in outcome.finished] == [good[0].identity]
+    assert list(Records(places.results).runs) == [good[0].identity]
+    with pytest.raises(UserError, match=r"(?s)1 of the jobs failed.*no\.such\.vectors.*log: "):
+        outcome.raise_failures()
+    assert ("finished", good[0].name) in told
+    # On record: nothing is started again.
+    assert run_jobs(good, places, 1).finished == []
+
+
+SCRIPT = """
+from pathlib import Path
+from attnvat.experiments.job import job_from_dict
+from attnvat.experiments.records import Places
+from attnvat.experiments.runner import run_jobs
+import json, sys
+jobs = [job_from_dict(job) for job in json.loads(sys.argv[1])]
+run_jobs(jobs, Places(Path("results"), Path("work")), 1, lambda what, job: print(what, flush=True))
+"""
+
+
+def test_ctrl_c_stops_the_children_and_the_next_call_goes_on(places: Places, world: Path) -> None:
+    trial = trials_of(Arm("vanilla"), "sst", Setup(), [0], {})[0]
+    # Far more epochs than are waited for.
+    long = TrialJob(Trial(dataclasses.replace(trial.config, epochs=400, patience=400), trial.evaluation))
+    command = [sys.executable, "-c", SCRIPT, json.dumps([long.to_dict()])]
+    parent = subprocess.Popen(command, cwd=world, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    checkpoints = places.work / "runs" / long.trial.training / "checkpoints"
+    limit = time.monotonic() + 60
+    while not list(checkpoints.glob("*.safetensors")) and time.monotonic() < limit:
+        time.sleep(0.1)
+    children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+    parent.send_signal(signal.SIGINT)
+    _, said = parent.communicate(timeout=60)
+    assert "with everything saved" in said
+    assert children
+    assert not any(alive(int(child)) for child in children)
+    (log,) = (places.work / "logs").iterdir()
+    assert "saved" in log.read_text()
+    assert list(checkpoints.glob("*.safetensors"))
+    assert not Records(places.results).runs
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_ray_is_asked_for_in_a_sentence_where_it_is_missing(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    from attnvat.experiments.ray_runner import run_jobs_on_ray
+
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UserError, match=r"pip install 'attnvat\[ray\]'"):
+        run_jobs_on_ray([], places, "local")
+
+
+def test_ray_does_the_same_jobs(places: Places, world: Path) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
+    from attnvat.experiments.ray_runner import run_jobs_on_ray
+
+    jobs = jobs_for(Arm("vanilla"), 1)
+    outcome = run_jobs_on_ray(jobs, places, "local")
+    outcome.raise_failures()
+    assert [job.identity for job in outcome.finished] == [jobs[0].identity]
+    assert list(Records(places.results).runs) == [jobs[0].identity]
+
+
+def test_a_job_whose_ray_worker_is_lost_goes_on_from_its_checkpoint(places: Places, world: Path) -> None:
+    ray = pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
+    from attnvat.experiments.ray_runner import run_jobs_on_ray
+
+    trial = trials_of(Arm("vanilla"), "sst", Setup(), [0], {})[0]
+    job = TrialJob(Trial(dataclasses.replace(trial.config, epochs=60, patience=60), trial.evaluation))
+    folder = places.work / "runs" / job.trial.training
+    killed: list[int] = []
+
+    def kill_worker() -> None:
+        limit = time.monotonic() + 60
+        while time.monotonic() < limit:
+            holders = [pid for pid in processes() if holds(pid, folder / ".job")]
+            if holders and list((folder / "checkpoints").glob("*.safetensors")):
+                os.kill(holders[0], signal.SIGKILL)
+                killed.append(holders[0])
+                return
+            time.sleep(0.02)
+
+    killer = threading.Thread(target=kill_worker)
+    killer.start()
+    run_jobs_on_ray([job], places, "local").raise_failures()
+    killer.join()
+    assert killed
+    record = Records(places.results).runs[job.identity]
+    assert not ray.is_initialized()
+    # 60 epochs on record although no process of its own ran them all: timings began anew.
+    assert len(record["epochs"]) == 60
+
+
+def processes() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def holds(process: int, file: Path) -> bool:
+    try:
+        return any(link.resolve() == file for link in Path(f"/proc/{process}/fd").iterdir())
+    except OSError:
+        return False
