@@ -44,8 +44,8 @@ def pretrained_for(corpus: Corpus) -> Pretrained:
     with torch.no_grad():
         # Fresh weights give nearly equal attention; larger ones make it, and the predictions, differ.
         model.embedding.weight[2:].mul_(0.4)
-        model.get_submodule("attention.score").weight.mul_(5)  # type: ignore[union-attr,operator]
-        model.get_submodule("decoder").weight.mul_(10)  # type: ignore[union-attr,operator]
+        model.get_submodule("attention.score").weight.mul_(5)  # type: ignore[operator]
+        model.get_submodule("decoder").weight.mul_(10)  # type: ignore[operator]
     return Pretrained(model.eval(), vocabulary, tokenizer, corpus.labels)
 
 

@@ -71,7 +71,7 @@ def adversarial_attention(
     model = model_of(source)
     divergence, distance = np.zeros(len(data)), np.zeros(len(data))
     attention = TokenValues.empty(data.lengths)
-    with held_still(model) as device, progress("adversarial attention", len(data)) as advance:
+    with held_still(model, gradients=True) as device, progress("adversarial attention", len(data)) as advance:
         for rows in token_batches(widths(data), tokens):
             batch = data.batch(rows).to(device)
             with torch.no_grad():

@@ -52,7 +52,11 @@ def gradient_importance(
     model = model_of(source)
     found = np.zeros((len(data), model.config.classes), dtype=np.float32)
     attention, scores, importance = (TokenValues.empty(data.lengths) for _ in range(3))
-    with torch.enable_grad(), held_still(model) as device, progress("gradient importance", len(data)) as advance:
+    with (
+        torch.enable_grad(),
+        held_still(model, gradients=True) as device,
+        progress("gradient importance", len(data)) as advance,
+    ):
         gradient, budget, threads = by_autograd(model, detached), TOKENS, 1
         if isinstance(model, ClosedForm) and device.type == "cpu" and model.embedding_table().dtype == torch.float32:
             gradient, budget = closed_form(model, detached), CLOSED_FORM_TOKENS

@@ -30,7 +30,7 @@ def integrated_gradients(
     """|integrated gradient × input| of every word of the attended texts."""
     model = model_of(source)
     found = TokenValues.empty(data.lengths)
-    with held_still(model) as device, progress("integrated gradients", len(data)) as advance:
+    with held_still(model, gradients=True) as device, progress("integrated gradients", len(data)) as advance:
         for rows in token_batches(widths(data), tokens):
             batch = data.batch(rows).to(device)
             found.store(rows, batch_shares(model, batch, steps).abs())

@@ -83,7 +83,7 @@ def perturbation_curves(
     flipped = {kind: np.zeros(shape, dtype=np.bool_) for kind in kinds}
     right = {kind: np.zeros(shape, dtype=np.bool_) for kind in kinds}
     vanished = dict.fromkeys(kinds, 0)
-    with held_still(model) as device, progress(f"perturbed {site}s", len(data)) as advance:
+    with held_still(model, gradients=True) as device, progress(f"perturbed {site}s", len(data)) as advance:
         for rows in token_batches(widths(data), tokens):
             batch = data.batch(rows).to(device)
             with torch.no_grad():

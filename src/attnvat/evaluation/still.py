@@ -12,11 +12,11 @@ from attnvat.models import Pretrained, SequenceClassifier
 
 
 @contextmanager
-def held_still(model: nn.Module) -> Iterator[torch.device]:
+def held_still(model: nn.Module, gradients: bool = False) -> Iterator[torch.device]:
     """Within the block the model is in evaluation mode and its parameters take no gradient; gives its device.
 
-    Gradients by input work there: cuDNN refuses the backward pass of an LSTM in evaluation mode, so it stands aside
-    wherever gradients are being recorded, and only input gradients are computed, which is what makes them cheap.
+    With `gradients`, those by input work there on a GPU too: cuDNN refuses the backward pass of an LSTM in evaluation
+    mode ("cudnn RNN backward can only be called in training mode"), so torch's own kernels take its place.
     """
     mode = {module: module.training for module in model.modules()}
     trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -24,7 +24,7 @@ def held_still(model: nn.Module) -> Iterator[torch.device]:
     for parameter in trainable:
         parameter.requires_grad_(False)
     try:
-        with torch.backends.cudnn.flags(enabled=not torch.is_grad_enabled()):
+        with torch.backends.cudnn.flags(enabled=torch.backends.cudnn.enabled and not gradients):
             yield next(model.parameters()).device
     finally:
         for parameter in trainable:
