@@ -143,18 +143,27 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float32]:
         """p of every class, in the order of `classes_` (N, C)."""
-        check_is_fitted(self, "pretrained_")
-        return predict(self.pretrained_, encode_examples(self.pretrained_, as_examples(X)))
+        examples = self._read(X)
+        return predict(self.pretrained_, encode_examples(self.pretrained_, examples))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable label of each text (N,)."""
-        chosen: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        chosen: npt.NDArray[Any] = self.classes_[most_probable]
         return chosen
 
     def explain(self, X: Any, importance: Sequence[str] = ("gradient",)) -> list[Explanation]:
         """Words, attention and importance of each text."""
+        examples = self._read(X)
+        return explain(self.pretrained_, examples, importance)
+
+    def _read(self, X: Any) -> list[Example]:
+        """The texts to judge; a second text that the model would not look at is refused."""
         check_is_fitted(self, "pretrained_")
-        return explain(self.pretrained_, as_examples(X), importance)
+        examples = as_examples(X)
+        if not self.pretrained_.model.config.pair and any(example.pair is not None for example in examples):
+            raise UserError("these are pairs, but the model reads single texts; give one column")
+        return examples
 
     def save_pretrained(self, folder: Path | str) -> None:
         """Write the model, its vocabulary and this estimator's parameters into `folder`."""

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from attnvat.corpora import Example
+from attnvat.errors import UserError
 from attnvat.evaluation.explanations import explain as explanations_of
 from attnvat.models import from_pretrained
 from attnvat.report.terminal import render_explanation
@@ -24,7 +25,10 @@ def explain(
 
     Example: attnvat explain runs/sst-vanilla-seed0 "a gorgeous, witty, seductive movie"
     """
-    (found,) = explanations_of(from_pretrained(run), [Example(text, pair)], [importance])
+    bundle = from_pretrained(run)
+    if pair is not None and not bundle.model.config.pair:
+        raise UserError(f"--pair: the model in {run} reads single texts")
+    (found,) = explanations_of(bundle, [Example(text, pair)], [importance])
     Console().print(render_explanation(found))
 
 

@@ -43,6 +43,8 @@ def predict(
     if form not in ("jsonl", "csv"):
         raise UserError(f"--format is {form!r}; it is jsonl or csv")
     bundle = from_pretrained(run)
+    if text_pair is not None and not bundle.model.config.pair:
+        raise UserError(f"--text-pair: the model in {run} reads single texts")
     examples = lines(sys.stdin) if file == "-" else read_unlabelled(file, text=text, text_pair=text_pair)
     if out is None:
         write(sys.stdout, form, bundle, examples)
