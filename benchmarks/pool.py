@@ -69,11 +69,11 @@ def measure_build(out: str, rows: int, synthetic: bool) -> dict[str, float]:
             yield example
 
     def halves() -> Iterator[Example]:
-        sentences = [str(example.text).split() for example in unlabelled_examples("news")]
+        sentences = [str(example.text) for example in unlabelled_examples("news")]
         generator = np.random.default_rng(0)
         for _ in range(0, rows, 10_000):
             for first, second in generator.integers(0, len(sentences), (10_000, 2)).tolist():
-                one, other = sentences[first], sentences[second]
+                one, other = sentences[first].split(), sentences[second].split()
                 yield Example(" ".join(one[: len(one) // 2] + other[len(other) // 2 :]))
 
     start = time.perf_counter()

@@ -240,7 +240,7 @@ def test_memory_is_that_of_one_shard_not_of_the_pool(tmp_path: Path) -> None:
     def read() -> Iterator[Example]:
         for number in range(4000):
             letters = "".join(chr(97 + int(digit)) for digit in f"{number:05d}")
-            yield Example(f"{letters} " + f"{'padding' * 70} " * 10)
+            yield Example(f"{letters} " + f"{'padding' * 8} " * 85)
 
     options = BuildOptions(max_tokens=None, shard_rows=100)
     build_pool([texts_source("tables", ["made once for all"])], tmp_path / "small")

@@ -79,11 +79,16 @@ def examples_table(pool: Pool, selection: Selection, labelled: Sequence[Text], c
     """Selected texts from the nearest to the farthest, each with the labelled text it is nearest to."""
     by_distance = np.argsort(selection.distance, kind="stable")
     places = by_distance[np.unique(np.linspace(0, len(by_distance) - 1, count).astype(int))]
+    texts = [Styled(shortened(text)) for text in pool.texts(selection.rows[places])]
+    if selection.made["strategy"] == "random":
+        table = Table("selected from the pool", show_lines=True)
+        for text in texts:
+            table.add_row(text)
+        return table
     table = Table("distance", "selected from the pool", "nearest labelled text", show_lines=True)
-    for place, text in zip(places, pool.texts(selection.rows[places]), strict=True):
-        number = int(selection.nearest[place])
-        near = shortened(plain(labelled[number])) if 0 <= number < len(labelled) else "–"
-        table.add_row(distance_text(float(selection.distance[place])), Styled(shortened(text)), Styled(near))
+    for place, text in zip(places, texts, strict=True):
+        near = Styled(shortened(plain(labelled[selection.nearest[place]])))
+        table.add_row(distance_text(float(selection.distance[place])), text, near)
     return table
 
 
