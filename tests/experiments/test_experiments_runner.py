@@ -50,21 +50,26 @@ run_jobs(jobs, Places(Path("results"), Path("work")), 1, lambda what, job: print
 """
 
 
-def test_ctrl_c_stops_the_children_and_the_next_call_goes_on(places: Places, world: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_children_save_themselves_when_the_runner_is_stopped_or_killed(
+    places: Places, world: Path, number: signal.Signals
+) -> None:
     trial = trials_of(Arm("vanilla"), "sst", Setup(), [0], {})[0]
     # Far more epochs than are waited for.
-    long = TrialJob(Trial(dataclasses.replace(trial.config, epochs=400, patience=400), trial.evaluation))
+    long = TrialJob(Trial(dataclasses.replace(trial.config, epochs=4000, patience=4000), trial.evaluation))
     command = [sys.executable, "-c", SCRIPT, json.dumps([long.to_dict()])]
     parent = subprocess.Popen(command, cwd=world, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     checkpoints = places.work / "runs" / long.trial.training / "checkpoints"
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 120
     while not list(checkpoints.glob("*.safetensors")) and time.monotonic() < limit:
         time.sleep(0.1)
     children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
-    parent.send_signal(signal.SIGINT)
-    _, said = parent.communicate(timeout=60)
-    assert "with everything saved" in said
     assert children
+    parent.send_signal(number)
+    _, said = parent.communicate(timeout=60)
+    assert ("with everything saved" in said) == (number == signal.SIGINT)
+    while any(alive(int(child)) for child in children) and time.monotonic() < limit:
+        time.sleep(0.1)
     assert not any(alive(int(child)) for child in children)
     (log,) = (places.work / "logs").iterdir()
     assert "saved" in log.read_text()
@@ -109,7 +114,7 @@ def test_a_job_whose_ray_worker_is_lost_goes_on_from_its_checkpoint(places: Plac
     killed: list[int] = []
 
     def kill_worker() -> None:
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 120
         while time.monotonic() < limit:
             holders = [pid for pid in processes() if holds(pid, folder / ".job")]
             if holders and list((folder / "checkpoints").glob("*.safetensors")):

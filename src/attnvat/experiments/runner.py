@@ -61,7 +61,8 @@ def unfinished(jobs: Sequence[Job], records: Records) -> list[Job]:
 def run_jobs(jobs: Sequence[Job], places: Places, processes: int = 1, told: Told | None = None) -> Outcome:
     """Do all jobs that are not on record, `processes` at a time, each with its share of the cores.
 
-    On Ctrl-C the processes save themselves and end; the same call goes on from there.
+    `$OMP_NUM_THREADS`, where it is set, is the share. On Ctrl-C the processes save themselves and end; the same call
+    goes on from there.
     """
     if processes < 1:
         raise UserError(f"--jobs {processes}: at least one process is needed")
@@ -93,7 +94,7 @@ def start(job: Job, places: Places, processes: int) -> Running:
     folder = places.work / "logs"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{job.name}-{job.identity}.log"
-    threads = str(max(1, (os.cpu_count() or 1) // processes))
+    threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, (os.cpu_count() or 1) // processes))
     log = path.open("a", encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, "-m", "attnvat.experiments.worker"],
@@ -107,14 +108,15 @@ def start(job: Job, places: Places, processes: int) -> Running:
     )
     assert process.stdin is not None
     with suppress(BrokenPipeError):
-        process.stdin.write(json.dumps({"job": job.to_dict(), "places": places_to_dict(places)}))
-        process.stdin.close()
+        # Left open: a worker whose runner was killed reads the end of it, and stops too.
+        process.stdin.write(json.dumps({"job": job.to_dict(), "places": places_to_dict(places)}) + "\n")
+        process.stdin.flush()
     return Running(job, process, log, path)
 
 
 def settle(one: Running, outcome: Outcome) -> str:
     """Note what became of a process that has ended."""
-    one.log.close()
+    close(one)
     match one.process.returncode:
         case code if code == DONE:
             outcome.finished.append(one.job)
@@ -139,7 +141,15 @@ def stop(running: Sequence[Running]) -> None:
         except subprocess.TimeoutExpired:
             one.process.kill()
             one.process.wait()
-        one.log.close()
+        close(one)
+
+
+def close(one: Running) -> None:
+    """Let go of a process' pipe and log."""
+    if one.process.stdin is not None:
+        with suppress(BrokenPipeError):
+            one.process.stdin.close()
+    one.log.close()
 
 
 def last_line(path: Path) -> str:

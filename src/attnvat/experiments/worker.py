@@ -1,10 +1,12 @@
-"""One job in a process of its own: `python -m attnvat.experiments.worker` reads it as JSON from standard input."""
+"""One job in a process of its own: `python -m attnvat.experiments.worker` reads it as a line of JSON."""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
+import threading
 from types import FrameType
 
 from attnvat.errors import UserError
@@ -20,11 +22,18 @@ def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
     raise KeyboardInterrupt
 
 
+def end_with_the_runner() -> None:
+    """Stop when the runner is gone: it holds the other end of standard input for as long as it lives."""
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def main() -> int:
     """Do the job; the exit code says how it went, the log (standard error) what went on."""
     signal.signal(signal.SIGTERM, stop)
     try:
-        order = json.load(sys.stdin)
+        order = json.loads(sys.stdin.readline())
+        threading.Thread(target=end_with_the_runner, daemon=True).start()
         perform(job_from_dict(order["job"]), places_from_dict(order["places"]), Plain())
     except BusyError:
         return BUSY
