@@ -22,6 +22,7 @@ from attnvat.models import ModelConfig, build_model
 from attnvat.models.lstm import BiLSTM
 from attnvat.techniques import TECHNIQUES, technique
 from attnvat.text.batch import Batch
+from attnvat.training.memory import keep_memory
 from attnvat.training.optimiser import build_optimisers
 from goals import Goals
 
@@ -77,11 +78,10 @@ def step_times(width: int, rounds: int) -> dict[str, float]:
 
 
 def lstm_times(width: int, rounds: int) -> dict[str, float]:
-    """Seconds of forward and backward of our BiLSTM and of a packed one, on lengths from half the width to all of it."""
+    """Seconds of forward and backward of our BiLSTM and of a packed one, on the lengths of a bucketed batch."""
     torch.manual_seed(0)
-    lengths = torch.randint(width // 2, width + 1, (BATCH,))
-    lengths[0] = width
-    mask = torch.arange(width) < lengths[:, None]
+    batch = make_batch(width)
+    lengths, mask = batch.lengths, batch.mask
     x = torch.randn(BATCH, width, DIMENSION, requires_grad=True)
     ours, theirs = BiLSTM(DIMENSION, 128), nn.LSTM(DIMENSION, 128, batch_first=True, bidirectional=True)
 
@@ -114,6 +114,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds: under a minute")
     options = parser.parse_args()
     goals = Goals()
+    keep_memory()
     rounds = {20: 15, 170: 4} if options.quick else {20: 60, 170: 15}
 
     print(f"Step time against vanilla (B = {BATCH}, {DIMENSION}-d vectors, {torch.get_num_threads()} threads)\n")

@@ -19,6 +19,7 @@ from attnvat.corpora import Example
 from attnvat.pool.sentences import split_sentences
 from attnvat.training import Config, Prepared, load_data, prepare
 from attnvat.training.loop import TrainingStep, parts
+from attnvat.training.memory import keep_memory
 from attnvat.training.optimiser import build_optimisers
 from attnvat.training.streams import Streams
 from goals import Goals
@@ -105,6 +106,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="SST only, fewer steps: under a minute")
     options = parser.parse_args()
     goals = Goals()
+    keep_memory()
     print(f"Training throughput (B = 32, {VECTORS}, N_u/N_l = {RATIO} for VAT, {torch.get_num_threads()} threads)\n")
     print("| data | technique | ours, tokens/s | the usual way, tokens/s | faster by | outside the mathematics |")
     print("|---|---|---:|---:|---:|---:|")

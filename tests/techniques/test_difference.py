@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnvat.models.probability import kl_divergence, negative_log_likelihood
 from attnvat.techniques import technique
-from attnvat.techniques.difference import READINGS, _centred
+from attnvat.techniques.difference import READINGS, Differences
 from attnvat.techniques.noise import sentence_noise
 from attnvat.techniques.norms import unit
 from attnvat.techniques.sites import clean_pass
@@ -99,19 +99,19 @@ def test_squared_norms_of_differences_without_cancellation() -> None:
     scores = torch.tensor([[100.01, 100.02, 100.04, 0.0]])
     mask = torch.tensor([[True, True, True, False]])
     exact = differences(scores[0, :3].double()).square().sum(dim=1)
-    torch.testing.assert_close(_centred(scores, mask)[3][0, :3].double(), exact, rtol=0.01, atol=0)
-    assert _centred(scores, mask)[3][0, 3] == 0
+    torch.testing.assert_close(Differences.of(scores, mask).squared[0, :3].double(), exact, rtol=0.01, atol=0)
+    assert Differences.of(scores, mask).squared[0, 3] == 0
 
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_equal_scores_have_no_difference_directions(reading: str) -> None:
     scores = torch.full((1, 5), 0.1) * torch.tensor([1, 1, 1, 1 + 1e-7, 1])
     mask = torch.ones(1, 5, dtype=torch.bool)
-    assert (READINGS[reading](torch.randn(1, 5), scores, mask) == 0).all()
+    assert (READINGS[reading](torch.randn(1, 5), Differences.of(scores, mask)) == 0).all()
 
 
 def test_shared_by_hand() -> None:
     # s = (1, 0): d_1 = (0, 1), d_2 = (−1, 0), both of norm 1. D̃ᵀg = (−g₂, g₁); D̃ of that = (g₁, g₂).
     g = torch.tensor([[2.0, 5.0]])
     mask = torch.ones(1, 2, dtype=torch.bool)
-    torch.testing.assert_close(READINGS["shared"](g, torch.tensor([[1.0, 0.0]]), mask), g)
+    torch.testing.assert_close(READINGS["shared"](g, Differences.of(torch.tensor([[1.0, 0.0]]), mask)), g)

@@ -7,7 +7,7 @@ import torch
 
 from attnvat.errors import UserError
 from attnvat.techniques import technique
-from attnvat.techniques.neighbours import nearest_words, neighbour_direction
+from attnvat.techniques.neighbours import WordDirections, nearest_words
 from batches import make_batch, make_model
 
 
@@ -28,7 +28,9 @@ def test_direction_equals_the_explicit_tensor() -> None:
     towards = towards / towards.norm(dim=-1, keepdim=True)
     w = torch.einsum("btd,btkd->btk", g, towards)
     expected = torch.einsum("btk,btkd->btd", w, towards)
-    torch.testing.assert_close(neighbour_direction(g, ids, table, nearest), expected)
+    directions = WordDirections(ids, table, nearest)
+    torch.testing.assert_close(directions.onto(g), w)
+    torch.testing.assert_close(directions.back(w), expected)
 
 
 def test_more_neighbours_than_words_are_refused() -> None:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """Attention weights of pre-softmax scores over real tokens, 0 on padding (B, T)."""
-    return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)
+    return torch.softmax(torch.where(mask, scores, -torch.inf), dim=-1)
 
 
 class AdditiveAttention(nn.Module):

@@ -12,6 +12,7 @@ from attnvat.models.config import ModelConfig
 from attnvat.models.contract import States
 from attnvat.models.dropout import HeldDropout
 from attnvat.models.lstm import BiLSTM
+from attnvat.models.precision import full_precision
 from attnvat.text.batch import Batch
 
 
@@ -45,10 +46,10 @@ class SequenceClassifier(nn.Module, ABC):
 
         Full precision also under autocast: half precision cannot resolve a small perturbation of the attention.
         """
-        with torch.autocast(scores.device.type, enabled=False):
+        with full_precision(scores.device):
             states, scores = states.to(self.decoder.weight.dtype), scores.to(self.decoder.weight.dtype)
             attention = masked_softmax(scores, batch.mask)
-            summary = self.output_dropout(torch.einsum("bt,btm->bm", attention, states.words))
+            summary = self.output_dropout(torch.bmm(attention[:, None], states.words).squeeze(1))
             logits = self.output(summary, states)
         if batch.classes is not None:
             logits = logits.masked_fill(~batch.classes, -torch.inf)

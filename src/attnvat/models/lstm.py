@@ -7,10 +7,13 @@ forward one, fed each row reversed *within its own length*. Both then give exact
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from attnvat.models.precision import full_precision
 
 
 class _Reorder(torch.autograd.Function):
@@ -54,8 +57,9 @@ class BiLSTM(nn.Module):
         """States of x (B, T, d), zero on padding (B, T, 2·hidden)."""
         order = reversal(lengths, x.shape[1])
         # Not every CPU has a half-precision LSTM, so there it stays in the precision of its weights under autocast.
-        with torch.autocast("cpu", enabled=False):
-            x = x.to(next(self.forwards.parameters()).dtype) if x.device.type == "cpu" else x
+        on_cpu = x.device.type == "cpu"
+        with full_precision(x.device) if on_cpu else nullcontext():
+            x = x.to(next(self.forwards.parameters()).dtype) if on_cpu else x
             ahead, _ = self.forwards(x)
             behind, _ = self.backwards(reverse(x, order))
         states = torch.cat([ahead, reverse(behind, order)], dim=-1)

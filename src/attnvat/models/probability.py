@@ -15,7 +15,7 @@ def log_probabilities(logits: Tensor) -> Tensor:
     """log p of every class, from a sigmoid's or a softmax's logits (B, C)."""
     logits = logits.float() if logits.dtype in (torch.float16, torch.bfloat16) else logits
     if logits.dim() == 1:
-        return torch.stack([F.logsigmoid(-logits), F.logsigmoid(logits)], dim=-1)
+        return F.logsigmoid(torch.stack([-logits, logits], dim=-1))
     return torch.log_softmax(logits, dim=-1)
 
 

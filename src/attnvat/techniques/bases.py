@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
+import torch
 from torch import Tensor
 
 from attnvat.errors import UserError, nearest
 from attnvat.models.contract import AttentionModel
-from attnvat.techniques.difference import READINGS
-from attnvat.techniques.neighbours import nearest_words, neighbour_direction
+from attnvat.techniques.difference import READINGS, Differences
+from attnvat.techniques.neighbours import WordDirections, nearest_words
 from attnvat.techniques.sites import Pass, Site
 from attnvat.text.batch import Batch
+
+Noise = Callable[[int], Tensor]
+"""Gives standard normal numbers, so many for each word: width → (B, T, width)."""
+
+
+class Frame(NamedTuple):
+    """A basis for one batch; both functions give directions of r up to their length."""
+
+    direction: Callable[[Tensor], Tensor]
+    """The direction of r for a gradient in r, both of the site's shape."""
+    start: Callable[[Noise], Tensor]
+    """A random direction of r."""
 
 
 class Basis(Protocol):
@@ -19,12 +33,8 @@ class Basis(Protocol):
 
     name: str
 
-    def direction(self, g: Tensor, clean: Pass, batch: Batch, site: Site) -> Tensor:
-        """The direction of r for a gradient g of the same shape, up to its length."""
-        ...
-
-    def start(self, u: Tensor, clean: Pass, batch: Batch, site: Site) -> Tensor:
-        """A random direction u brought into the basis."""
+    def frame(self, model: AttentionModel, clean: Pass, batch: Batch, site: Site) -> Frame:
+        """The basis for one batch."""
         ...
 
     def refresh(self, model: AttentionModel) -> None:
@@ -37,13 +47,10 @@ class FreeBasis:
 
     name = "free"
 
-    def direction(self, g: Tensor, clean: Pass, batch: Batch, site: Site) -> Tensor:  # noqa: ARG002
-        """g itself."""
-        return g
-
-    def start(self, u: Tensor, clean: Pass, batch: Batch, site: Site) -> Tensor:  # noqa: ARG002
-        """u itself."""
-        return u
+    def frame(self, model: AttentionModel, clean: Pass, batch: Batch, site: Site) -> Frame:  # noqa: ARG002
+        """The gradient, and the noise, as they are."""
+        value = site.value(clean)
+        return Frame(lambda g: g, lambda noise: noise(value[0, 0].numel()).view_as(value))
 
     def refresh(self, model: AttentionModel) -> None:
         """Nothing is kept."""
@@ -59,20 +66,26 @@ class DifferenceBasis:
             raise UserError(f"unknown reading {reading!r} of the difference basis; {nearest(reading, READINGS)}")
         self.reading = reading
 
-    def direction(self, g: Tensor, clean: Pass, batch: Batch, site: Site) -> Tensor:
-        """The reading's closed form of the step in w, mapped back to r (B, T)."""
-        return READINGS[self.reading](g, clean.scores.detach().to(g.dtype), site.mask(batch))
+    def frame(self, model: AttentionModel, clean: Pass, batch: Batch, site: Site) -> Frame:  # noqa: ARG002
+        """The reading's closed form; `shared` starts in the two dimensions it allows, the others anywhere."""
+        scores = clean.scores.detach()
+        differences, reading = (
+            Differences.of(scores.to(at_least_float32(scores)), site.mask(batch)),
+            READINGS[self.reading],
+        )
 
-    def start(self, u: Tensor, clean: Pass, batch: Batch, site: Site) -> Tensor:
-        """u, or its image in the two-dimensional space that the reading `shared` allows (B, T)."""
-        return self.direction(u, clean, batch, site) if self.reading == "shared" else u
+        def start(noise: Noise) -> Tensor:
+            u = noise(1).squeeze(-1)
+            return reading(u, differences) if self.reading == "shared" else u
+
+        return Frame(lambda g: reading(g, differences), start)
 
     def refresh(self, model: AttentionModel) -> None:
         """Nothing is kept."""
 
 
 class NeighbourBasis:
-    """r_t is a combination of unit directions from word t to its nearest words (Sato's interpretable perturbation)."""
+    """r_t combines unit directions from word t to its nearest words (Sato's interpretable perturbation)."""
 
     name = "neighbour"
 
@@ -80,25 +93,22 @@ class NeighbourBasis:
         self.neighbours = neighbours
         self.nearest: Tensor | None = None
         """Ids of each word's nearest words as of the last refresh (V, K); part of a run's checkpoint."""
-        self._table: Tensor | None = None
 
-    def direction(self, g: Tensor, clean: Pass, batch: Batch, site: Site) -> Tensor:  # noqa: ARG002
-        """g projected onto each word's directions and mapped back (B, T, d)."""
-        if self.nearest is None or self._table is None:
-            raise ValueError("refresh(model) must come before the first direction")
-        return neighbour_direction(g, site.ids(batch), self._table, self.nearest)
-
-    def start(self, u: Tensor, clean: Pass, batch: Batch, site: Site) -> Tensor:
-        """u brought into the span of each word's directions (B, T, d)."""
-        return self.direction(u, clean, batch, site)
-
-    def attach(self, model: AttentionModel) -> None:
-        """Read word vectors from `model` from now on; finds the nearest words if that was never done."""
-        self._table = model.embedding_table()
+    def frame(self, model: AttentionModel, clean: Pass, batch: Batch, site: Site) -> Frame:  # noqa: ARG002
+        """The gradient in w mapped back to word vectors, and a random w mapped likewise."""
         if self.nearest is None:
             self.refresh(model)
+        assert self.nearest is not None
+        directions = WordDirections(site.ids(batch), model.embedding_table(), self.nearest)
+        return Frame(
+            lambda g: directions.back(directions.onto(g)), lambda noise: directions.back(noise(self.neighbours))
+        )
 
     def refresh(self, model: AttentionModel) -> None:
         """Find every word's nearest words anew."""
-        self._table = model.embedding_table()
-        self.nearest = nearest_words(self._table, self.neighbours)
+        self.nearest = nearest_words(model.embedding_table(), self.neighbours)
+
+
+def at_least_float32(x: Tensor) -> torch.dtype:
+    """float32, or x's own type where that is finer."""
+    return torch.promote_types(x.dtype, torch.float32)

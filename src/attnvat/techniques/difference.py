@@ -9,69 +9,78 @@ squares without cancellation.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 
-def _centred(scores: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Centred scores (B, T), their count n and sum of squares S (B, 1), and ‖d_t‖² (B, T), all over real tokens."""
-    n = mask.sum(dim=1, keepdim=True).to(scores.dtype)
-    mean = torch.where(mask, scores, 0.0).sum(dim=1, keepdim=True) / n
-    centred = torch.where(mask, scores - mean, 0.0)
-    spread = centred.square().sum(dim=1, keepdim=True)
-    # Scores that differ only by rounding do not differ: without this, d̃ would be normalised noise.
-    rounding = 4 * torch.finfo(scores.dtype).eps * torch.where(mask, scores.abs(), 0.0).amax(dim=1, keepdim=True)
-    spread = torch.where(spread > n * rounding.square(), spread, 0.0)
-    centred = torch.where(spread > 0, centred, 0.0)
-    return centred, n, spread, (n * centred.square() + spread) * mask
+class Differences(NamedTuple):
+    """What the readings need of the differences between a sentence's scores, over its real tokens."""
+
+    centred: Tensor
+    """c_t = s_t − mean(s), 0 on padding (B, T)."""
+    tokens: Tensor
+    """Number of real tokens n (B, 1)."""
+    spread: Tensor
+    """S = Σ c_k² (B, 1)."""
+    squared: Tensor
+    """‖d_t‖², 0 on padding and where no score differs from another (B, T)."""
+
+    @classmethod
+    def of(cls, scores: Tensor, mask: Tensor) -> Differences:
+        """The differences of scores (B, T) over the real tokens of mask (B, T)."""
+        real = mask.to(scores.dtype)
+        n = real.sum(dim=1, keepdim=True)
+        scores = torch.where(mask, scores, 0.0)
+        centred = (scores - scores.sum(dim=1, keepdim=True) / n) * real
+        spread = centred.square().sum(dim=1, keepdim=True)
+        # Scores that differ only by rounding do not differ: without this, d̃ would be normalised noise.
+        rounding = 4 * torch.finfo(scores.dtype).eps * torch.linalg.vector_norm(scores, torch.inf, dim=1, keepdim=True)
+        differs = (spread > n * rounding.square()).to(scores.dtype)
+        centred, spread = centred * differs, spread * differs
+        return cls(centred, n, spread, torch.addcmul(spread * real, n * centred, centred))
 
 
-def _with_differences(direction: Tensor, squared: Tensor) -> Tensor:
-    """The direction, zero where a word differs from no other: there d̃_t does not exist."""
-    return torch.where(squared > 0, direction, 0.0)
-
-
-def paper(g: Tensor, scores: Tensor, mask: Tensor) -> Tensor:
+def paper(g: Tensor, d: Differences) -> Tensor:
     """The step in w has one norm a sentence: r ∝ g, which is plain AT/VAT, because ‖d̃_t‖ = 1."""
-    return _with_differences(g, _centred(scores, mask)[3])
+    return torch.where(d.squared > 0, g, 0.0)
 
 
-def per_word(g: Tensor, scores: Tensor, mask: Tensor) -> Tensor:
+def per_word(g: Tensor, d: Differences) -> Tensor:
     """The step in w is normalised for each word: r ∝ sign(g), an equal push for every word."""
-    return _with_differences(g.sign(), _centred(scores, mask)[3])
+    return torch.where(d.squared > 0, g.sign(), 0.0)
 
 
-def matrix(g: Tensor, scores: Tensor, mask: Tensor) -> Tensor:
+def matrix(g: Tensor, d: Differences) -> Tensor:
     """One norm for the whole matrix d: r_t ∝ g_t ‖d_t‖², words whose attention stands out are pushed hardest."""
-    return g * _centred(scores, mask)[3]
+    return g * d.squared
 
 
-def shared(g: Tensor, scores: Tensor, mask: Tensor) -> Tensor:
+def shared(g: Tensor, d: Differences) -> Tensor:
     """One w for all words: r ∝ D̃ D̃ᵀ g, which can only sharpen or flatten the differences that are there.
 
     With h_t = g_t/‖d_t‖, A = Σ h_t c_t and H = Σ h_t, the gradient is w_k = A − c_k H, and mapping it back gives
     r_t = (n A c_t + S H)/‖d_t‖: a vector in the span of c_t/‖d_t‖ and 1/‖d_t‖.
     """
-    centred, n, spread, squared = _centred(scores, mask)
-    inverse = torch.where(squared > 0, squared, 1.0).rsqrt() * (squared > 0)
+    inverse = torch.where(d.squared > 0, d.squared.rsqrt(), 0.0)
     h = g * inverse
-    a = (h * centred).sum(dim=1, keepdim=True)
-    return (n * a * centred + spread * h.sum(dim=1, keepdim=True)) * inverse
+    a = d.tokens * (h * d.centred).sum(dim=1, keepdim=True)
+    return torch.addcmul(d.spread * h.sum(dim=1, keepdim=True), a, d.centred) * inverse
 
 
-def released(g: Tensor, scores: Tensor, mask: Tensor) -> Tensor:
+def released(g: Tensor, d: Differences) -> Tensor:
     """What the authors' released iAT code computes: r ∝ −g, which lowers the loss. Kept only to compare with it."""
-    return -paper(g, scores, mask)
+    return -paper(g, d)
 
 
-READINGS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+READINGS: dict[str, Callable[[Tensor, Differences], Tensor]] = {
     "paper": paper,
     "per-word": per_word,
     "matrix": matrix,
     "shared": shared,
     "released": released,
 }
-"""Name of a reading → the direction of r (B, T), up to its length, from g, scores and mask."""
+"""Name of a reading → the direction of r (B, T), up to its length, from g (B, T) and the differences."""
 
 DEFAULT_READING = "shared"

@@ -34,30 +34,41 @@ def nearest_words(table: Tensor, count: int) -> Tensor:
     return torch.cat(found)
 
 
-def neighbour_direction(g: Tensor, ids: Tensor, table: Tensor, nearest: Tensor) -> Tensor:
-    """D Dᵀ g with D_tk = unit(e_k − e_t): the gradient in w, mapped back to word vectors (B, T, d).
+class WordDirections:
+    """D_tk = unit(e_k − e_t) for each word t of a batch and each of its nearest words k, never written out.
 
     `embedding_bag` sums neighbours weighted, and its derivative in the weights gives dot products with them, so the
-    (B, T, K, d) tensor of directions is never made.
+    (B, T, K, d) tensor of directions is not made.
     """
-    table = table.detach()
-    flat = ids.flatten()
-    bags = nearest[flat]
-    words = table[flat]
-    gradient = g.reshape(len(flat), -1)
-    onto_neighbours = _dots(table, bags, gradient)
-    along = onto_neighbours - (gradient * words).sum(dim=1, keepdim=True)
-    squares = table.square().sum(dim=1)
-    distance = (squares[bags] + squares[flat][:, None] - 2 * _dots(table, bags, words)).clamp_min(0)
-    # Two words with the same vector have no direction between them.
-    weight = torch.where(distance > 0, along / torch.where(distance > 0, distance, 1.0), 0.0)
-    moved = F.embedding_bag(bags, table, per_sample_weights=weight, mode="sum")
-    return (moved - weight.sum(dim=1, keepdim=True) * words).view_as(g)
 
+    def __init__(self, ids: Tensor, table: Tensor, nearest: Tensor) -> None:
+        self._table = table.detach()
+        self._shape = ids.shape
+        flat = ids.flatten()
+        self._bags = nearest[flat]
+        self._words = self._table[flat]
+        squares = torch.linalg.vecdot(self._table, self._table)
+        products = self._dots(self._words)
+        distance = (squares[self._bags] + squares[flat][:, None] - 2 * products).clamp_min(0)
+        # Two words with the same vector have no direction between them.
+        self._inverse = torch.where(distance > 0, distance.rsqrt(), 0.0)
 
-def _dots(table: Tensor, bags: Tensor, x: Tensor) -> Tensor:
-    """The dot product of each row of x (N, d) with each of its bag's vectors (N, K)."""
-    weights = torch.zeros(bags.shape, dtype=table.dtype, device=table.device, requires_grad=True)
-    with torch.enable_grad():
-        summed = F.embedding_bag(bags, table, per_sample_weights=weights, mode="sum")
-    return torch.autograd.grad(summed, weights, x)[0]
+    def onto(self, g: Tensor) -> Tensor:
+        """Dᵀ g: the gradient in the coordinates w of a gradient in word vectors (B, T, d) → (B, T, K)."""
+        gradient = g.reshape(self._words.shape)
+        along = self._dots(gradient) - torch.linalg.vecdot(gradient, self._words)[:, None]
+        coordinates: Tensor = along * self._inverse
+        return coordinates.view(*self._shape, -1)
+
+    def back(self, w: Tensor) -> Tensor:
+        """D w: the perturbation of word vectors with coordinates w (B, T, K) → (B, T, d)."""
+        weight = w.reshape(self._bags.shape) * self._inverse
+        moved = F.embedding_bag(self._bags, self._table, per_sample_weights=weight, mode="sum")
+        return torch.addcmul(moved, weight.sum(dim=1, keepdim=True), self._words, value=-1).view(*self._shape, -1)
+
+    def _dots(self, x: Tensor) -> Tensor:
+        """The dot product of each row of x (N, d) with each of its nearest words' vectors (N, K)."""
+        weights = torch.zeros(self._bags.shape, dtype=self._table.dtype, device=x.device, requires_grad=True)
+        with torch.enable_grad():
+            summed = F.embedding_bag(self._bags, self._table, per_sample_weights=weights, mode="sum")
+        return torch.autograd.grad(summed, weights, x)[0]

@@ -13,23 +13,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
-TABLE = 1 << 18
-"""Length of the table of normal numbers."""
-_GOLDEN = -7046029254386353131  # 0x9E3779B97F4A7C15 as a signed 64-bit number
-_MIX_1 = -4658895280553007687  # 0xBF58476D1CE4E5B9
-_MIX_2 = -7723592293110705685  # 0x94D049BB133111EB
+TABLE_BITS = 18
+"""The table of normal numbers has 2 to the power of this many windows."""
+POSITIONS = 1 << 14
+"""Positions with a multiplier of their own; longer texts use them again."""
 
 
-def _shift(x: Tensor, bits: int) -> Tensor:
-    """Logical right shift of signed 64-bit numbers."""
-    return (x >> bits).bitwise_and_((1 << (64 - bits)) - 1)
+@cache
+def _multipliers(device: torch.device, which: int) -> Tensor:
+    """A fixed sequence of random odd 64-bit numbers."""
+    numbers = np.random.Generator(np.random.PCG64(which)).integers(-(2**63), 2**63, POSITIONS, dtype=np.int64) | 1
+    return torch.from_numpy(numbers).to(device)
 
 
-def _mix(x: Tensor) -> Tensor:
-    """The splitmix64 finaliser: a bijection that scatters neighbouring numbers."""
-    x = _shift(x, 30).bitwise_xor_(x).mul_(_MIX_1)
-    x = _shift(x, 27).bitwise_xor_(x).mul_(_MIX_2)
-    return _shift(x, 31).bitwise_xor_(x)
+@cache
+def _windows(device: torch.device, dtype: torch.dtype, width: int) -> Tensor:
+    """All windows of `width` neighbours in a fixed sequence of standard normal numbers (2^bits, width)."""
+    numbers = np.random.Generator(np.random.PCG64(0)).standard_normal((1 << TABLE_BITS) + width - 1)
+    return torch.from_numpy(numbers).to(device, dtype).unfold(0, width, 1)
 
 
 def draw_seed(generator: torch.Generator | None) -> int:
@@ -37,17 +38,10 @@ def draw_seed(generator: torch.Generator | None) -> int:
     return int(torch.randint(0, 2**62, (), generator=generator))
 
 
-@cache
-def _table() -> Tensor:
-    """A fixed sequence of standard normal numbers."""
-    return torch.from_numpy(np.random.Generator(np.random.PCG64(0)).standard_normal(TABLE))
-
-
 def sentence_noise(ids: Tensor, mask: Tensor, width: int, seed: int, dtype: torch.dtype) -> Tensor:
     """Standard normal numbers for each real word of ids (B, T), `width` a word, 0 on padding (B, T, width)."""
-    position = mask.cumsum(dim=1)
-    word = _mix(ids * _GOLDEN + position) * mask
-    sentence = _mix(word.sum(dim=1) + seed)
-    window = _mix(sentence[:, None] + position * _GOLDEN).remainder(TABLE - width + 1)
-    windows = _table().to(ids.device, dtype).unfold(0, width, 1)
-    return windows[window] * mask[:, :, None]
+    position = mask.cumsum(dim=1).remainder_(POSITIONS)
+    # Multiply-shift hashing: of a sum of products only the top bits are used, which all bits below have reached.
+    sentence = (ids * _multipliers(ids.device, 1)[position] * mask).sum(dim=1, keepdim=True) + seed
+    window = (sentence * _multipliers(ids.device, 2)[position] >> (64 - TABLE_BITS)) & ((1 << TABLE_BITS) - 1)
+    return _windows(ids.device, dtype, width)[window] * mask[:, :, None]

@@ -19,8 +19,9 @@ def unit(x: Tensor) -> tuple[Tensor, Tensor]:
     small gradients from underflowing; what is zero or not finite becomes zero and is reported, never normalised noise.
     """
     flat = x.flatten(1)
-    largest = flat.abs().amax(dim=1, keepdim=True)
-    vanished = ~(largest > torch.finfo(x.dtype).tiny) | ~torch.isfinite(largest)
-    scaled = torch.where(vanished, 0.0, flat / torch.where(vanished, 1.0, largest))
-    norm = torch.where(vanished, 1.0, torch.linalg.vector_norm(scaled, dim=1, keepdim=True))
-    return (scaled / norm).view_as(x), vanished.squeeze(1)
+    largest = torch.linalg.vector_norm(flat, torch.inf, dim=1, keepdim=True)
+    sound = (largest > torch.finfo(x.dtype).tiny) & (largest < torch.inf)
+    scaled = torch.where(sound, flat / largest, 0.0)
+    norm = torch.linalg.vector_norm(scaled, dim=1, keepdim=True)
+    # A sound row's largest entry is 1 after scaling, so its norm is at least 1.
+    return (scaled / norm.clamp_min(1)).view_as(x), ~sound.squeeze(1)

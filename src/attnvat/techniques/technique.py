@@ -11,7 +11,7 @@ from attnvat.errors import UserError
 from attnvat.models.contract import AttentionModel
 from attnvat.models.dropout import same_dropout
 from attnvat.models.probability import negative_log_likelihood
-from attnvat.techniques.bases import Basis, NeighbourBasis
+from attnvat.techniques.bases import Basis, NeighbourBasis, at_least_float32
 from attnvat.techniques.noise import draw_seed, sentence_noise
 from attnvat.techniques.norms import sentence_norm, unit
 from attnvat.techniques.objectives import Objective
@@ -139,22 +139,21 @@ class PerturbationTechnique:
     def find(self, model: AttentionModel, clean: Pass, batch: Batch, seed: int) -> Perturbation:
         """The worst perturbation of a clean pass that is kept fixed: no parameter's gradient is touched."""
         clean = clean.detach()
-        if isinstance(self.basis, NeighbourBasis):
-            self.basis.attach(model)
         value, mask = self.site.value(clean), self.site.mask(batch)
-        value = value.to(torch.promote_types(value.dtype, torch.float32))
+        dtype = at_least_float32(value)
+        frame = self.basis.frame(model, clean, batch, self.site)
         if self.virtual:
-            width = value[0, 0].numel()
-            u = sentence_noise(self.site.ids(batch), mask.view(mask.shape[:2]), width, seed, value.dtype).view_as(value)
-            direction, vanished = unit(self.basis.start(u, clean, batch, self.site) * mask)
+            real = mask.view(mask.shape[:2])
+            start = frame.start(lambda width: sentence_noise(self.site.ids(batch), real, width, seed, dtype))
+            direction, vanished = unit(start)
         else:
-            direction = torch.zeros_like(value)
+            direction = torch.zeros_like(value, dtype=dtype)
         for _ in range(self.iterations if self.virtual else 1):
             r = (self.xi * direction).requires_grad_()
             with torch.enable_grad():
                 worse = self.objective(self.site.perturbed(model, clean, r, batch), clean, batch)
                 (g,) = torch.autograd.grad(worse.sum(), r)
-            direction, vanished = unit(self.basis.direction(g * mask, clean, batch, self.site) * mask)
+            direction, vanished = unit(frame.direction(g) * mask)
         return Perturbation(self.epsilon * direction, vanished)
 
     def refresh(self, model: AttentionModel) -> None:

@@ -24,6 +24,7 @@ from attnvat.training.devices import accelerator_for, start_trackers, stop_asked
 from attnvat.training.display import Display, Silent
 from attnvat.training.interruption import Interrupted, stop_on_signal
 from attnvat.training.losses import parts, refuse_non_finite
+from attnvat.training.memory import keep_memory
 from attnvat.training.optimiser import build_optimisers, optimiser_tensors
 from attnvat.training.prepare import Prepared
 from attnvat.training.resumption import refuse_changes, take_up
@@ -65,6 +66,7 @@ def fit(
     """Train on prepared data; with a folder the run is on record there and can be resumed."""
     display = display or Silent()
     config = config.resolved()
+    keep_memory()
     accelerator = accelerator_for(config, folder)
     main, process = accelerator.is_main_process, accelerator.process_index
     checkpoints = folder / record.CHECKPOINTS if folder else None
