@@ -242,7 +242,7 @@ def test_memory_is_that_of_one_shard_not_of_the_pool(tmp_path: Path) -> None:
             letters = "".join(chr(97 + int(digit)) for digit in f"{number:05d}")
             yield Example(f"{letters} " + f"{'padding' * 8} " * 85)
 
-    options = BuildOptions(max_tokens=None, shard_rows=100)
+    options = BuildOptions(max_tokens=None, shard_rows=200)
     build_pool([texts_source("tables", ["made once for all"])], tmp_path / "small")
     tracemalloc.start()
     pool = build_pool([Source("long", read, "")], tmp_path / "pool", options=options)
