@@ -17,10 +17,10 @@ from attnvat.training.config import Config
 PARTS = ("loss", "clean", "adversarial", "norm", "vanished")
 
 
-def parts(loss: StepLoss, accelerator: Accelerator) -> dict[str, float]:
+def parts(loss: StepLoss, accelerator: Accelerator | None = None) -> dict[str, float]:
     """The parts of a step's loss: means over the whole batch, however many processes share it."""
     values = torch.stack([loss.total.detach(), loss.clean, loss.adversarial, loss.norm, loss.vanished]).double()
-    if accelerator.num_processes > 1:
+    if accelerator and accelerator.num_processes > 1:
         values = accelerator.reduce(values, reduction="mean")
         values[PARTS.index("vanished")] *= accelerator.num_processes
     return dict(zip(PARTS, values.tolist(), strict=True))
