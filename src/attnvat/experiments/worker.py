@@ -24,7 +24,9 @@ def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
 
 def end_with_the_runner() -> None:
     """Stop when the runner is gone: it holds the other end of standard input for as long as it lives."""
-    sys.stdin.read()
+    # The bare descriptor: a thread inside sys.stdin would hold its lock when the interpreter ends.
+    while os.read(0, 1024):
+        pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 
