@@ -6,6 +6,7 @@ import dataclasses
 import types
 import typing
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -138,6 +139,7 @@ class Config:
             yaml.safe_dump(self.to_dict(), handle, sort_keys=False, allow_unicode=True)
 
 
+@cache
 def hints() -> dict[str, Any]:
     """The type of every option."""
     return typing.get_type_hints(Config)
