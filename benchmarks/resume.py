@@ -113,7 +113,7 @@ def kill(process: subprocess.Popen[bytes], run: Path, chance: random.Random, sta
 def wait(process: subprocess.Popen[bytes], due: Callable[[], bool]) -> None:
     """Until it is due, or the process has ended."""
     while process.poll() is None and not due():
-        time.sleep(0.0002)
+        time.sleep(0.0005)
 
 
 def torture(folder: Path, name: str, kills: int, chance: random.Random) -> Outcome:
@@ -127,7 +127,7 @@ def torture(folder: Path, name: str, kills: int, chance: random.Random) -> Outco
     finish(folder, [*flags, "--out", f"{name}-whole"])
     startup = time.monotonic() - began
     outcome = Outcome()
-    for number in range(kills):
+    for number in range(3 * kills):
         # A run that ended before it was killed often enough is compared, and another one begun.
         run = folder / f"{name}-killed-{number}"
         kill_and_resume(folder, run, flags, kills, chance, startup, outcome)
