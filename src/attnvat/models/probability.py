@@ -37,7 +37,8 @@ def negative_log_likelihood(logits: Tensor, labels: Tensor) -> Tensor:
 def kl_divergence(target: Tensor, logits: Tensor) -> Tensor:
     """KL(p ‖ q) of each example, p from `target` logits and q from `logits`; both sides of a sigmoid count (B,)."""
     log_p, log_q = log_probabilities(target), log_probabilities(logits)
-    p = log_p.exp()
-    # An impossible class has log p = log q = −∞; its share is 0, and so is its gradient.
-    ratio = torch.where(p > 0, log_p - log_q, 0.0)
-    return (p * ratio).sum(dim=-1)
+    p, ratio = log_p.exp(), log_p - log_q
+    if logits.dim() > 1:
+        # An impossible class has log p = log q = −∞; its share is 0, and so is its gradient.
+        ratio = torch.where(p > 0, ratio, 0.0)
+    return torch.linalg.vecdot(p, ratio)

@@ -47,7 +47,7 @@ class WordDirections:
         flat = ids.flatten()
         self._bags = nearest[flat]
         self._words = self._table[flat]
-        squares = torch.linalg.vecdot(self._table, self._table)
+        squares = torch.linalg.vector_norm(self._table, dim=1).square()
         products = self._dots(self._words)
         distance = (squares[self._bags] + squares[flat][:, None] - 2 * products).clamp_min(0)
         # Two words with the same vector have no direction between them.

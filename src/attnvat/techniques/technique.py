@@ -13,7 +13,7 @@ from attnvat.models.dropout import same_dropout
 from attnvat.models.probability import negative_log_likelihood
 from attnvat.techniques.bases import Basis, NeighbourBasis, at_least_float32
 from attnvat.techniques.noise import draw_seed, sentence_noise
-from attnvat.techniques.norms import sentence_norm, unit
+from attnvat.techniques.norms import normalised, sentence_norm, unit
 from attnvat.techniques.objectives import Objective
 from attnvat.techniques.sites import Pass, Site, clean_pass
 from attnvat.text.batch import Batch
@@ -145,7 +145,7 @@ class PerturbationTechnique:
         if self.virtual:
             real = mask.view(mask.shape[:2])
             start = frame.start(lambda width: sentence_noise(self.site.ids(batch), real, width, seed, dtype))
-            direction, vanished = unit(start)
+            direction = normalised(start)
         else:
             direction = torch.zeros_like(value, dtype=dtype)
         for _ in range(self.iterations if self.virtual else 1):
