@@ -41,4 +41,5 @@ def kl_divergence(target: Tensor, logits: Tensor) -> Tensor:
     if logits.dim() > 1:
         # An impossible class has log p = log q = −∞; its share is 0, and so is its gradient.
         ratio = torch.where(p > 0, ratio, 0.0)
-    return torch.linalg.vecdot(p, ratio)
+    divergence: Tensor = torch.linalg.vecdot(p, ratio)
+    return divergence

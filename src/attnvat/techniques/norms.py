@@ -16,7 +16,8 @@ def normalised(x: Tensor) -> Tensor:
     """x scaled to norm 1 per sentence, for numbers of ordinary size such as noise; zero stays zero."""
     flat = x.flatten(1)
     norm = torch.linalg.vector_norm(flat, dim=1, keepdim=True).clamp_min(torch.finfo(x.dtype).tiny)
-    return (flat / norm).view_as(x)
+    scaled: Tensor = flat / norm
+    return scaled.view_as(x)
 
 
 def unit(x: Tensor) -> tuple[Tensor, Tensor]:
