@@ -2,18 +2,21 @@
 
     python benchmarks/step.py [--check] [--quick]
 
-All ratios are of medians of interleaved rounds in one process, so that a busy machine slows both sides alike.
+A ratio is one of medians over interleaved rounds, so that a busy machine slows both sides alike; of several processes
+the median ratio counts, because where things happen to lie in memory moves each process by some hundredths.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
@@ -60,15 +63,15 @@ def interleaved(jobs: dict[str, Callable[[], None]], rounds: int) -> dict[str, f
 
 
 def step_times(width: int, rounds: int) -> dict[str, float]:
-    """Seconds of a whole step (loss, backward, optimiser) of each technique."""
+    """Seconds of a whole step (loss, backward, optimiser) of each technique, all taking turns on one model."""
     torch.manual_seed(0)
     batch = make_batch(width)
+    model = build_model(ModelConfig(VOCABULARY, DIMENSION))
+    optimisers = build_optimisers(model, 1e-3, 1e-5, touched_only=True, sparse=True)
 
     def job(name: str) -> Callable[[], None]:
-        model = build_model(ModelConfig(VOCABULARY, DIMENSION))
         chosen = technique(name)
         chosen.refresh(model)
-        optimisers = build_optimisers(model, 1e-3, 1e-5, touched_only=True, sparse=True)
 
         def run() -> None:
             chosen.loss(model, batch).total.backward()
@@ -99,16 +102,33 @@ def lstm_times(width: int, rounds: int) -> dict[str, float]:
     return interleaved({"ours": unpacked, "packed": packed}, rounds)
 
 
+def in_new_process(script: str) -> Any:
+    """What a script that has this module as `step` prints last, as JSON."""
+    begin = "import json, sys; sys.path.insert(0, 'benchmarks'); import step, torch; torch.manual_seed(0);"
+    done = subprocess.run([sys.executable, "-c", begin + script], stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def times_by_process(job: str, width: int, rounds: int, processes: int) -> list[dict[str, float]]:
+    """The seconds that `job`, a function of this module, finds in each of several fresh processes."""
+    script = f"step.keep_memory(); print(json.dumps(step.{job}({width}, {rounds})))"
+    return [in_new_process(script) for _ in range(processes)]
+
+
+def middle(measured: list[dict[str, float]], name: str, against: str | None = None) -> float:
+    """The median over processes of a job's seconds, or of their ratio to those of another job."""
+    return statistics.median(times[name] / (times[against] if against else 1.0) for times in measured)
+
+
 def peak_megabytes(name: str, width: int) -> float:
     """Peak memory of a process that takes one step of a technique at a width."""
     script = (
-        "import resource, sys; sys.path.insert(0, 'benchmarks'); import step, torch; torch.manual_seed(0);"
-        f"m = step.build_model(step.ModelConfig(step.VOCABULARY, step.DIMENSION));"
+        "import resource;"
+        "m = step.build_model(step.ModelConfig(step.VOCABULARY, step.DIMENSION));"
         f"step.technique({name!r}).loss(m, step.make_batch({width})).total.backward();"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    return float(done.stdout)
+    return float(in_new_process(script))
 
 
 def main() -> None:
@@ -118,18 +138,17 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds: under a minute")
     options = parser.parse_args()
     goals = Goals()
-    keep_memory()
-    rounds = {20: 15, 170: 4} if options.quick else {20: 100, 170: 15}
+    rounds, processes = ({20: 15, 170: 2}, 1) if options.quick else ({20: 40, 170: 6}, 5)
 
     print(f"Step time against vanilla (B = {BATCH}, {DIMENSION}-d vectors, {torch.get_num_threads()} threads)\n")
-    measured = {width: step_times(width, rounds[width]) for width in LENGTHS}
+    measured = {width: times_by_process("step_times", width, rounds[width], processes) for width in LENGTHS}
     print("| technique | " + " | ".join(f"T = {width}" for width in LENGTHS) + " |")
     print("|---|" + "---:|" * len(LENGTHS))
     for name in TECHNIQUES:
         cells = []
         for width in LENGTHS:
-            ratio = measured[width][name] / measured[width]["vanilla"]
-            cells.append(f"{ratio:.2f} × ({1000 * measured[width][name]:.1f} ms)")
+            ratio = middle(measured[width], name, "vanilla")
+            cells.append(f"{ratio:.2f} × ({1000 * middle(measured[width], name):.1f} ms)")
             if name.startswith("attention"):
                 goals.at_most(f"{name} at T = {width}", ratio, ATTENTION_GOAL[width])
             if name.startswith("word"):
@@ -139,9 +158,9 @@ def main() -> None:
     print("\nBiLSTM, forward and backward, against `pack_padded_sequence`\n")
     print("| T | ours | packed | faster by |\n|---:|---:|---:|---:|")
     for width in LENGTHS:
-        times = lstm_times(width, rounds[width])
-        ratio = times["packed"] / times["ours"]
-        print(f"| {width} | {1000 * times['ours']:.1f} ms | {1000 * times['packed']:.1f} ms | {ratio:.1f} × |")
+        times = times_by_process("lstm_times", width, 2 * rounds[width], processes)
+        ratio, ours, packed = middle(times, "packed", "ours"), middle(times, "ours"), middle(times, "packed")
+        print(f"| {width} | {1000 * ours:.1f} ms | {1000 * packed:.1f} ms | {ratio:.1f} × |")
         goals.at_least(f"BiLSTM at T = {width}", ratio, LSTM_GOAL[width])
 
     print(f"\nPeak memory of one step at T = {LONG}\n")

@@ -59,7 +59,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         hidden: int = 256,
         attention: int = 128,
         decoder: Literal["paper", "joint"] = "paper",
-        dropout: float = 0.0,
+        dropout: float = 0.3,
         batch_size: int = 32,
         learning_rate: float = 1e-3,
         l2: float = 1e-5,

@@ -91,7 +91,7 @@ def test_same_dropout_in_every_pass_of_a_step() -> None:
     model = make_model(dropout=0.5)
     model.train()
     batch = make_batch([6, 4])
-    with same_dropout(model):
+    with same_dropout():
         first, second = model(batch)[0], model(batch)[0]
     assert torch.equal(first, second)
     assert not torch.equal(first, model(batch)[0])

@@ -100,7 +100,8 @@ def test_squared_norms_of_differences_without_cancellation() -> None:
     mask = torch.tensor([[True, True, True, False]])
     exact = differences(scores[0, :3].double()).square().sum(dim=1)
     torch.testing.assert_close(Differences.of(scores, mask).squared[0, :3].double(), exact, rtol=0.01, atol=0)
-    assert Differences.of(scores, mask).squared[0, 3] == 0
+    assert torch.equal(Differences.of(scores, mask).there, mask)
+    assert Differences.of(scores, mask).inverse[0, 3] == 0
 
 
 @pytest.mark.parametrize("reading", READINGS)

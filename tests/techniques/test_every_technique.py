@@ -217,6 +217,20 @@ def test_attention_techniques_run_the_encoder_once_a_batch(name: str, pair: bool
     assert len(calls) == (2 if unlabelled is not None else 1)
 
 
+@every_case
+@both_models
+def test_at_finds_on_the_clean_graph_what_a_pass_of_its_own_finds(
+    name: str, options: dict[str, Any], pair: bool
+) -> None:
+    model, batch, chosen = make_model(pair), make_batch(LENGTHS, pair), build(name, options)
+    clean = clean_pass(model, batch)
+    again = chosen.find(model, clean.detach(), batch, seed=0)
+    found = chosen.find(model, clean, batch, seed=0)
+    torch.testing.assert_close(found.r, again.r, rtol=1e-4, atol=1e-6)
+    assert found.r.abs().sum() > 0
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
 def test_hooks_do_count_encoder_calls() -> None:
     model = make_model()
     calls = []

@@ -25,7 +25,11 @@ class Differences(NamedTuple):
     spread: Tensor
     """S = Σ c_k² (B, 1)."""
     squared: Tensor
-    """‖d_t‖², 0 on padding and where no score differs from another (B, T)."""
+    """‖d_t‖², meaningless where there are no differences (B, T)."""
+    there: Tensor
+    """True for real tokens of sentences in which some score differs from another (B, T)."""
+    inverse: Tensor
+    """1/‖d_t‖, 0 where there are no differences (B, T)."""
 
     @classmethod
     def of(cls, scores: Tensor, mask: Tensor) -> Differences:
@@ -34,27 +38,27 @@ class Differences(NamedTuple):
         n = real.sum(dim=1, keepdim=True)
         scores = torch.where(mask, scores, 0.0)
         centred = (scores - scores.sum(dim=1, keepdim=True) / n) * real
-        spread = centred.square().sum(dim=1, keepdim=True)
+        spread = torch.linalg.vecdot(centred, centred)[:, None]
         # Scores that differ only by rounding do not differ: without this, d̃ would be normalised noise.
-        rounding = 4 * torch.finfo(scores.dtype).eps * torch.linalg.vector_norm(scores, torch.inf, dim=1, keepdim=True)
-        differs = (spread > n * rounding.square()).to(scores.dtype)
-        centred, spread = centred * differs, spread * differs
-        return cls(centred, n, spread, torch.addcmul(spread * real, n * centred, centred))
+        rounding = (4 * torch.finfo(scores.dtype).eps) ** 2
+        there = mask & (spread > rounding * torch.linalg.vecdot(scores, scores)[:, None])
+        squared = torch.addcmul(spread, n * centred, centred)
+        return cls(centred, n, spread, squared, there, torch.where(there, squared.rsqrt(), 0.0))
 
 
 def paper(g: Tensor, d: Differences) -> Tensor:
     """The step in w has one norm a sentence: r ∝ g, which is plain AT/VAT, because ‖d̃_t‖ = 1."""
-    return torch.where(d.squared > 0, g, 0.0)
+    return torch.where(d.there, g, 0.0)
 
 
 def per_word(g: Tensor, d: Differences) -> Tensor:
     """The step in w is normalised for each word: r ∝ sign(g), an equal push for every word."""
-    return torch.where(d.squared > 0, g.sign(), 0.0)
+    return torch.where(d.there, g.sign(), 0.0)
 
 
 def matrix(g: Tensor, d: Differences) -> Tensor:
     """One norm for the whole matrix d: r_t ∝ g_t ‖d_t‖², words whose attention stands out are pushed hardest."""
-    return g * d.squared
+    return torch.where(d.there, g * d.squared, 0.0)
 
 
 def shared(g: Tensor, d: Differences) -> Tensor:
@@ -63,10 +67,9 @@ def shared(g: Tensor, d: Differences) -> Tensor:
     With h_t = g_t/‖d_t‖, A = Σ h_t c_t and H = Σ h_t, the gradient is w_k = A − c_k H, and mapping it back gives
     r_t = (n A c_t + S H)/‖d_t‖: a vector in the span of c_t/‖d_t‖ and 1/‖d_t‖.
     """
-    inverse = torch.where(d.squared > 0, d.squared.rsqrt(), 0.0)
-    h = g * inverse
+    h = g * d.inverse
     a = d.tokens * (h * d.centred).sum(dim=1, keepdim=True)
-    return torch.addcmul(d.spread * h.sum(dim=1, keepdim=True), a, d.centred) * inverse
+    return torch.addcmul(d.spread * h.sum(dim=1, keepdim=True), a, d.centred) * d.inverse
 
 
 def released(g: Tensor, d: Differences) -> Tensor:

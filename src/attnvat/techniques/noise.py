@@ -20,9 +20,9 @@ POSITIONS = 1 << 14
 
 
 @cache
-def _multipliers(device: torch.device, which: int) -> Tensor:
-    """A fixed sequence of random odd 64-bit numbers."""
-    numbers = np.random.Generator(np.random.PCG64(which)).integers(-(2**63), 2**63, POSITIONS, dtype=np.int64) | 1
+def _multipliers(device: torch.device) -> Tensor:
+    """Two fixed sequences of random odd 64-bit numbers (positions, 2)."""
+    numbers = np.random.Generator(np.random.PCG64(1)).integers(-(2**63), 2**63, (POSITIONS, 2), dtype=np.int64) | 1
     return torch.from_numpy(numbers).to(device)
 
 
@@ -41,7 +41,8 @@ def draw_seed(generator: torch.Generator | None) -> int:
 def sentence_noise(ids: Tensor, mask: Tensor, width: int, seed: int, dtype: torch.dtype) -> Tensor:
     """Standard normal numbers for each real word of ids (B, T), `width` a word, 0 on padding (B, T, width)."""
     position = mask.cumsum(dim=1).remainder_(POSITIONS)
+    of_word, of_sentence = _multipliers(ids.device)[position].unbind(-1)
     # Multiply-shift hashing: of a sum of products only the top bits are used, which all bits below have reached.
-    sentence = (ids * _multipliers(ids.device, 1)[position] * mask).sum(dim=1, keepdim=True) + seed
-    window = (sentence * _multipliers(ids.device, 2)[position] >> (64 - TABLE_BITS)) & ((1 << TABLE_BITS) - 1)
-    return _windows(ids.device, dtype, width)[window] * mask[:, :, None]
+    sentence = (ids * of_word).mul_(mask).sum(dim=1, keepdim=True).add_(seed)
+    window = (of_sentence * sentence).bitwise_right_shift_(64 - TABLE_BITS).bitwise_and_((1 << TABLE_BITS) - 1)
+    return _windows(ids.device, dtype, width)[window].mul_(mask[:, :, None])

@@ -100,7 +100,7 @@ class PerturbationTechnique:
 
     def perturb(self, model: AttentionModel, batch: Batch, generator: torch.Generator | None = None) -> Tensor:
         """The perturbation r of a batch, of norm ε over each sentence's real tokens and 0 on padding."""
-        with same_dropout(model):
+        with same_dropout():
             with torch.no_grad():
                 clean = clean_pass(model, batch)
             return self.find(model, clean, batch, draw_seed(generator)).r
@@ -118,7 +118,7 @@ class PerturbationTechnique:
         seed = draw_seed(generator) if self.virtual else 0
         terms, norms, vanished = [], [], []
         for batch in (labelled,) if unlabelled is None else (labelled, unlabelled):
-            with same_dropout(model):
+            with same_dropout():
                 clean = clean_pass(model, batch)
                 if batch is labelled:
                     supervised = _supervised(clean, labelled).mean()
@@ -127,21 +127,28 @@ class PerturbationTechnique:
                 terms.append(self.objective(perturbed, clean, batch))
             norms.append(sentence_norm(found.r))
             vanished.append(found.vanished)
-        adversarial = torch.cat(terms).mean()
+        adversarial = joined(terms).mean()
         return StepLoss(
             total=supervised + self.weight * adversarial,
             clean=supervised.detach(),
             adversarial=adversarial.detach(),
-            norm=torch.cat(norms).mean(),
-            vanished=torch.cat(vanished).sum(),
+            norm=joined(norms).mean(),
+            vanished=joined(vanished).sum(),
         )
 
     def find(self, model: AttentionModel, clean: Pass, batch: Batch, seed: int) -> Perturbation:
         """The worst perturbation of a clean pass that is kept fixed: no parameter's gradient is touched."""
-        clean = clean.detach()
-        value, mask = self.site.value(clean), self.site.mask(batch)
+        held = clean.detach()
+        value, mask = self.site.value(held), self.site.mask(batch)
         dtype = at_least_float32(value)
-        frame = self.basis.frame(model, clean, batch, self.site)
+        frame = self.basis.frame(model, held, batch, self.site)
+        known = self.site.value(clean)
+        if not self.virtual and known.requires_grad and known.dtype == dtype:
+            # AT's gradient is taken at r = 0, where the clean pass has already been: no further pass is needed.
+            worse = self.objective(clean.logits, clean, batch)
+            (g,) = torch.autograd.grad(worse, known, torch.ones_like(worse), retain_graph=True)
+            direction, vanished = unit(frame.direction(g) * mask)
+            return Perturbation(self.epsilon * direction, vanished)
         if self.virtual:
             real = mask.view(mask.shape[:2])
             start = frame.start(lambda width: sentence_noise(self.site.ids(batch), real, width, seed, dtype))
@@ -151,8 +158,8 @@ class PerturbationTechnique:
         for _ in range(self.iterations if self.virtual else 1):
             r = (self.xi * direction).requires_grad_()
             with torch.enable_grad():
-                worse = self.objective(self.site.perturbed(model, clean, r, batch), clean, batch)
-                (g,) = torch.autograd.grad(worse.sum(), r)
+                worse = self.objective(self.site.perturbed(model, held, r, batch), held, batch)
+                (g,) = torch.autograd.grad(worse, r, torch.ones_like(worse))
             direction, vanished = unit(frame.direction(g) * mask)
         return Perturbation(self.epsilon * direction, vanished)
 
@@ -172,6 +179,11 @@ class PerturbationTechnique:
 
 
 Technique = Vanilla | PerturbationTechnique
+
+
+def joined(parts: list[Tensor]) -> Tensor:
+    """Numbers of the labelled and, where there are any, the unlabelled texts (B,)."""
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 def _supervised(clean: Pass, batch: Batch) -> Tensor:

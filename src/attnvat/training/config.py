@@ -57,7 +57,7 @@ class Config:
     decoder: Literal["paper", "joint"] = option(
         "paper", "pair tasks: decode from the attended text, or jointly", "model"
     )
-    dropout: float = option(0.0, "share of word-vector and summary entries dropped in training", "model")
+    dropout: float = option(0.3, "share of word-vector and summary entries dropped in training", "model")
 
     technique: str = option("vanilla", "one of the nine techniques", "technique")
     epsilon: float | None = option(None, "norm of a sentence's perturbation, ε (0.5)", "technique")
