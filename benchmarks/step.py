@@ -64,7 +64,7 @@ def interleaved(jobs: dict[str, Callable[[], None]], rounds: int) -> dict[str, f
 
 def step_times(width: int, rounds: int) -> dict[str, float]:
     """Seconds of a whole step (loss, backward, optimiser) of each technique, all taking turns on one model."""
-    torch.manual_seed(0)
+    keep_memory()
     batch = make_batch(width)
     model = build_model(ModelConfig(VOCABULARY, DIMENSION))
     optimisers = build_optimisers(model, 1e-3, 1e-5, touched_only=True, sparse=True)
@@ -86,7 +86,7 @@ def step_times(width: int, rounds: int) -> dict[str, float]:
 
 def lstm_times(width: int, rounds: int) -> dict[str, float]:
     """Seconds of forward and backward of our BiLSTM and of a packed one, on the lengths of a bucketed batch."""
-    torch.manual_seed(0)
+    keep_memory()
     batch = make_batch(width)
     lengths, mask = batch.lengths, batch.mask
     x = torch.randn(BATCH, width, DIMENSION, requires_grad=True)
@@ -111,7 +111,7 @@ def in_new_process(script: str) -> Any:
 
 def times_by_process(job: str, width: int, rounds: int, processes: int) -> list[dict[str, float]]:
     """The seconds that `job`, a function of this module, finds in each of several fresh processes."""
-    script = f"step.keep_memory(); print(json.dumps(step.{job}({width}, {rounds})))"
+    script = f"print(json.dumps(step.{job}({width}, {rounds})))"
     return [in_new_process(script) for _ in range(processes)]
 
 
