@@ -31,16 +31,23 @@ class UsualModel(nn.Module):
         self.score = nn.Linear(hidden, 1, bias=False)
         self.output = nn.Linear(2 * hidden, 1)
 
-    def forward(self, ids: Tensor, lengths: Tensor, perturbation: Tensor | None = None) -> Tensor:
-        """Logits (B,), with a perturbation added to the attention scores (B, T)."""
-        packed = pack_padded_sequence(self.embedding(ids), lengths, batch_first=True, enforce_sorted=False)
-        states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=ids.shape[1])
-        scores = self.score(torch.tanh(self.project(states))).squeeze(-1)
-        if perturbation is not None:
-            scores = scores + perturbation
-        attention = scores.masked_fill(ids == 0, -torch.inf).softmax(dim=1)
+    def encode(self, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """States (B, T, m) and attention scores (B, T) of word vectors (B, T, d)."""
+        packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
+        states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=vectors.shape[1])
+        return states, self.score(torch.tanh(self.project(states))).squeeze(-1)
+
+    def decode(self, states: Tensor, attention: Tensor) -> Tensor:
+        """Logits (B,) of states weighted by attention (B, T)."""
         logits: Tensor = self.output((attention[:, :, None] * states).sum(dim=1)).squeeze(-1)
         return logits
+
+    def forward(self, ids: Tensor, lengths: Tensor, perturbation: Tensor | None = None) -> Tensor:
+        """Logits (B,), with a perturbation added to the attention scores (B, T)."""
+        states, scores = self.encode(self.embedding(ids), lengths)
+        if perturbation is not None:
+            scores = scores + perturbation
+        return self.decode(states, scores.masked_fill(ids == 0, -torch.inf).softmax(dim=1))
 
 
 def collate(items: list[Item]) -> tuple[Tensor, Tensor, Tensor]:

@@ -30,6 +30,9 @@ def differences_from_paper(records: Records) -> list[str]:
     ]
     if shapes:
         found.append(f"Model: {shapes}; the paper says 256 and does not say whether one direction or both.")
+    rates = named(f"{run['config']['dropout']:g}" for run in runs if run["config"]["technique"] != "vanilla")
+    if rates:
+        found.append(f"Dropout of the techniques: {rates}; the paper mentions none.")
     found += [
         "Gradient importance stops at the attention (as in Jain & Wallace's code); the paper does not say. The column "
         "`through attention` does not stop there.",
