@@ -150,6 +150,7 @@ def test_more_neighbours_than_words_are_refused(attnvat: Attnvat, tmp_path: Path
     code, _, err = attnvat(*small_run(tmp_path, technique="word-iat", neighbours=900))
     assert code == 2
     assert "neighbours is 900, but the vocabulary has only" in err
+    assert [path.name for path in tmp_path.rglob("config.yaml")] == [], "no run is begun"
 
 
 def test_a_full_disk_is_reported_before_training(

@@ -14,14 +14,19 @@ BLOCK = 1024
 """Rows of the similarity matrix held at once."""
 
 
-def nearest_words(table: Tensor, count: int) -> Tensor:
-    """Ids of the `count` nearest other words of each word by cosine (V, count)."""
-    vocabulary = table.shape[0]
+def refuse_too_many(count: int, vocabulary: int) -> None:
+    """Raise if words of a vocabulary of this size, special ones included, do not have `count` neighbours."""
     if count > vocabulary - SPECIAL - 1:
         raise UserError(
             f"neighbours is {count}, but the vocabulary has only {max(vocabulary - SPECIAL, 0)} words; "
             f"use at most {max(vocabulary - SPECIAL - 1, 0)}"
         )
+
+
+def nearest_words(table: Tensor, count: int) -> Tensor:
+    """Ids of the `count` nearest other words of each word by cosine (V, count)."""
+    vocabulary = table.shape[0]
+    refuse_too_many(count, vocabulary)
     directions = F.normalize(table.detach(), dim=1)
     found = []
     for start in range(0, vocabulary, BLOCK):

@@ -16,6 +16,7 @@ from attnvat.corpora import Corpus, Example
 from attnvat.errors import UserError
 from attnvat.evaluation.subject import encode_examples
 from attnvat.models import ModelConfig, Pretrained, build_model
+from attnvat.techniques.neighbours import refuse_too_many
 from attnvat.text.encoding import EncodedDataset
 from attnvat.text.tokenizer import Tokenizer
 from attnvat.text.vectors import Vectors, load_vectors, vector_words
@@ -54,6 +55,9 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
     train = few_labels(corpus.train, config.labeled_size, config.seed)
     pool = Unlabelled.of(config, corpus, unlabelled)
     vocabulary, vectors = words_and_vectors(config, tokenizer, train, pool)
+    neighbours = config.resolved().neighbours
+    if neighbours is not None:
+        refuse_too_many(neighbours, len(vocabulary))
     bundle = initial_model(config, corpus, tokenizer, vocabulary, vectors)
     encoded = {
         "train": encode_examples(bundle, train, config.max_length),
