@@ -2,7 +2,7 @@
 
     ATTNVAT_DATA=/path/to/data python benchmarks/evaluate.py [--quick] [--check]
 
-The model has the paper's sizes (hidden 256, 100-d vectors) and the vocabulary of the corpus' training texts; its
+The model has the paper's sizes (hidden 256, 300-d vectors) and the vocabulary of the corpus' training texts; its
 weights are random, which changes no time. The one-sentence peers are measured on a sample of the same reviews in the
 same run (every k-th in the order of length) and scaled to all of them by their number; the table says so.
 """
@@ -44,7 +44,7 @@ def pretrained_for(corpus: Corpus) -> Pretrained:
     tokenizer = Tokenizer()
     vocabulary = build_vocabulary(tokenizer.words(example.text) for example in corpus.train)
     torch.manual_seed(0)
-    model = build_model(ModelConfig(len(vocabulary), 100, classes=len(corpus.labels)))
+    model = build_model(ModelConfig(len(vocabulary), 300, classes=len(corpus.labels)))
     with torch.no_grad():
         # Fresh weights give nearly equal attention; larger ones make it, and the predictions, differ.
         model.embedding.weight[2:].mul_(0.4)

@@ -37,8 +37,8 @@ from attnvat.progress import progress
 from attnvat.text.batch import Batch
 from attnvat.text.encoding import EncodedDataset
 
-CLOSED_FORM_TOKENS = 4 * TOKENS
-"""Tokens of a batch of the closed form: every step should hold many texts (240 MB a thread at the paper's sizes)."""
+CLOSED_FORM_TOKENS = 8 * TOKENS
+"""Tokens of a batch of the closed form: every step should hold many texts (480 MB a thread at the paper's sizes)."""
 
 ClosedForm = SingleSequenceClassifier | PairSequenceClassifier
 Found = tuple[Tensor, Tensor, Tensor]
