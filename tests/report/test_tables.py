@@ -66,3 +66,12 @@ def test_rich_reads_no_markup_from_cells() -> None:
     assert "[red]name" in printed
     assert "[bold]x[/bold] ␛[2J" in printed
     assert "\x1b[2J" not in printed
+
+
+def test_long_headings_over_numbers_do_not_push_the_words_out() -> None:
+    names = ["sst-attention-ivat-seed0", "sst-attention-vat-seed0", "sst-word-ivat-with-news-seed0"]
+    console = Console(width=80, file=io.StringIO())
+    console.print(Table(["measure", *names], [["Probability of the truth", 0.784, 0.802, 0.799]]).rich())
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "Probability of" in shown
+    assert "0.799" in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -157,8 +158,11 @@ class Table:
         texts = self.texts()
         for i, (name, right) in enumerate(zip(self.columns, self.numeric(), strict=True)):
             # Numbers are never broken; on a narrow terminal words give way, down to a width that can be read.
-            least = min(16, max([len(name), *(len(row[i]) for row in texts)]))
-            column = RichText(visible(name))
+            widest = max((len(row[i]) for row in texts), default=0)
+            least = min(16, max(len(name), widest))
+            shown = visible(name)
+            # A long heading over numbers is broken instead, so that it does not push the words out.
+            column = RichText(textwrap.fill(shown, max(16, widest)) if right else shown)
             table.add_column(
                 column,
                 justify="right" if right else "left",
