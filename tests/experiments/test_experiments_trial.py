@@ -14,7 +14,9 @@ from attnvat.experiments.records import Records
 from attnvat.experiments.trial import FIRST, MACHINE, Evaluation, Trial, described
 from attnvat.training import Config
 
-TRIAL = Trial(Config(data="sst", vectors="glove.6B.100d", technique="attention-vat", epsilon=0.5), Evaluation())
+TRIAL = Trial(
+    Config(data="sst", vectors="glove.6B.100d", technique="attention-vat", epsilon=0.5, dropout=0.0), Evaluation()
+)
 
 
 def test_an_identity_stays_what_it_was() -> None:
