@@ -3,6 +3,7 @@ import pytest
 import torch
 from measured import LENGTHS, tiny
 
+from attnvat.evaluation import importance
 from attnvat.evaluation.importance import by_autograd, closed_form, gradient_importance
 from attnvat.evaluation.subject import Subject
 from attnvat.models.attention import masked_softmax
@@ -46,10 +47,15 @@ def test_detaching_the_attention_matters() -> None:
 
 @pytest.mark.parametrize(("pair", "classes", "decoder"), KINDS)
 @pytest.mark.parametrize("detached", [True, False])
-def test_closed_form_and_autograd_agree(pair: bool, classes: int, decoder: str, detached: bool) -> None:
+@pytest.mark.parametrize("shared_table", [True, False])
+def test_closed_form_and_autograd_agree(
+    pair: bool, classes: int, decoder: str, detached: bool, shared_table: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not shared_table:
+        monkeypatch.setattr(importance, "SHARED_TABLE", 0)
     subject = tiny(pair, classes, decoder)
     batch = subject.data.batch(range(len(LENGTHS)))
-    ours = closed_form(subject.pretrained.model, detached)(batch)
+    ours = closed_form(subject.pretrained.model, subject.data, detached)(batch)
     autograd = by_autograd(subject.pretrained.model, detached)(batch)
     for found, expected in zip(ours, autograd, strict=True):
         mask = batch.mask if found.shape == batch.ids.shape else torch.tensor(1.0)

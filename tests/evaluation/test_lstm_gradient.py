@@ -1,6 +1,6 @@
 import torch
 
-from attnvat.evaluation.lstm_gradient import BiLSTMTrace, Buffers, Steps, Weights
+from attnvat.evaluation.lstm_gradient import BiLSTMTrace, Buffers, Steps, Weights, WordTable
 from attnvat.models.lstm import BiLSTM
 from batches import make_batch
 
@@ -25,10 +25,12 @@ def test_states_and_gradient_are_those_of_the_model() -> None:
         batch = make_batch(lengths)
         vectors = table[batch.ids].requires_grad_()
         expected = lstm(vectors, batch.lengths, batch.mask)
-        trace = BiLSTMTrace(weights, buffers, batch.ids, batch.lengths, table)
+        words = torch.unique(batch.ids)
+        trace = BiLSTMTrace(weights, buffers, batch.ids, batch.lengths, WordTable(weights, words, table[words]))
         torch.testing.assert_close(trace.padded(), expected.detach())
-        above = torch.randn_like(expected)
+        attention, of_sum = torch.rand(batch.ids.shape) * batch.mask, torch.randn(len(lengths), 8)
+        scored = torch.randn_like(expected) if len(lengths) == 2 else None
+        above = attention[:, :, None] * of_sum[:, None] + (0 if scored is None else scored)
         (slope,) = torch.autograd.grad((expected * above).sum(), vectors)
-        torch.testing.assert_close(
-            trace.gradient_times_input(above), (slope * vectors).sum(-1).detach(), atol=1e-5, rtol=1e-4
-        )
+        found = trace.gradient_times_input(attention, of_sum, scored)
+        torch.testing.assert_close(found, (slope * vectors).sum(-1).detach(), atol=1e-5, rtol=1e-4)

@@ -9,18 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from attnvat.evaluation.batches import Rows
-from attnvat.evaluation.side_by_side import side_by_side
 from attnvat.evaluation.token_values import TokenValues
 
 Numbers = npt.NDArray[np.float64]
-BLOCK = 64
+BLOCK = 256
 """Words whose order is compared with that of all later words at once by Kendall's τ."""
 EARLIER = np.triu(np.ones((BLOCK, BLOCK), dtype=bool), 1)
-CHUNK = 64
-"""Texts of a piece of work of Kendall's τ."""
 
 
 def pearson(a: TokenValues, b: TokenValues) -> Numbers:
@@ -34,15 +29,9 @@ def pearson(a: TokenValues, b: TokenValues) -> Numbers:
 
 def kendall(a: TokenValues, b: TokenValues) -> Numbers:
     """Kendall's τ-b of two numbers a token within each text, NaN where there is none (N,)."""
-    defined = np.flatnonzero(varies(a) & varies(b))
     found = np.full(len(a), np.nan)
-
-    def work(rows: Rows) -> None:
-        for row in rows:
-            found[row] = _tau(a[row], b[row])
-
-    for _ in side_by_side(work, np.array_split(defined, max(1, len(defined) // CHUNK)), torch.get_num_threads()):
-        pass
+    for row in np.flatnonzero(varies(a) & varies(b)).tolist():
+        found[row] = _tau(a[row], b[row])
     return found
 
 
@@ -94,24 +83,32 @@ def _tau(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> float:
 
     In the order of a, and of b where a is tied, the discordant pairs D are those whose b stands the wrong way round.
     """
-    n = len(a)
-    order = np.lexsort((b, a))
-    a, b = a[order], b[order]
-    pairs, steps_a, steps_b = n * (n - 1) // 2, np.diff(a) != 0, np.diff(b) != 0
-    tied_a, tied_both = _tied(steps_a), _tied(steps_a | steps_b)
-    tied_b = _tied(np.diff(np.sort(b)) != 0)
-    discordant = 0
+    order = a.argsort()
+    tied_a, tied_both = _tied(_same(a[order])), 0
+    if tied_a:
+        order = np.lexsort((b, a))
+        tied_both = _tied(_same(a[order]) & _same(b[order]))
+    b, n = b[order], len(b)
+    tied_b, pairs, discordant = _tied(_same(np.sort(b))), n * (n - 1) // 2, 0
     for start in range(0, n, BLOCK):
         block = b[start : start + BLOCK, None]
-        discordant += int(np.count_nonzero(block > b[start + BLOCK :]))
-        discordant += int(np.count_nonzero((block > block.T) & EARLIER[: len(block), : len(block)]))
+        wrong = block > b[start:]
+        wrong[:, : len(block)] &= EARLIER[: len(block), : len(block)]
+        discordant += int(np.count_nonzero(wrong))
     untied = float(pairs - tied_a) * float(pairs - tied_b)
     balance = pairs - tied_a - tied_b + tied_both - 2 * discordant
     return float(balance / np.sqrt(untied)) if untied else float("nan")
 
 
-def _tied(steps: npt.NDArray[np.bool_]) -> int:
-    """How many pairs of sorted values are equal, given where one differs from the value before it."""
-    bounds = np.concatenate(([0], np.flatnonzero(steps) + 1, [len(steps) + 1]))
+def _same(values: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+    """Where a value equals the one before it."""
+    return np.asarray(values[1:] == values[:-1])
+
+
+def _tied(same: npt.NDArray[np.bool_]) -> int:
+    """How many pairs of sorted values are equal, given where one equals the value before it."""
+    if not same.any():
+        return 0
+    bounds = np.concatenate(([0], np.flatnonzero(~same) + 1, [len(same) + 1]))
     runs = np.diff(bounds)
     return int((runs * (runs - 1) // 2).sum())

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from attnvat.evaluation.batches import TOKENS, Rows, token_batches, widths
-from attnvat.evaluation.lstm_gradient import BiLSTMTrace, Buffers, Weights
+from attnvat.evaluation.lstm_gradient import BiLSTMTrace, Buffers, Weights, WordTable
 from attnvat.evaluation.reading import Reading
 from attnvat.evaluation.side_by_side import side_by_side
 from attnvat.evaluation.still import held_still, model_of
@@ -29,9 +29,9 @@ from attnvat.models import (
     Pretrained,
     SequenceClassifier,
     SingleSequenceClassifier,
-    States,
     masked_softmax,
 )
+from attnvat.models.attention import AdditiveAttention
 from attnvat.models.probability import probabilities
 from attnvat.progress import progress
 from attnvat.text.batch import Batch
@@ -39,6 +39,10 @@ from attnvat.text.encoding import EncodedDataset
 
 CLOSED_FORM_TOKENS = 8 * TOKENS
 """Tokens of a batch of the closed form: every step should hold many texts (480 MB a thread at the paper's sizes)."""
+SCORED_TOKENS = 2048
+"""Tokens whose attention scores are computed at once."""
+SHARED_TABLE = 2**29
+"""Bytes of a table of all the data's words; a larger one is made anew for the words of each batch."""
 
 ClosedForm = SingleSequenceClassifier | PairSequenceClassifier
 Found = tuple[Tensor, Tensor, Tensor]
@@ -59,7 +63,7 @@ def gradient_importance(
     ):
         gradient, budget, threads = by_autograd(model, detached), TOKENS, 1
         if isinstance(model, ClosedForm) and device.type == "cpu" and model.embedding_table().dtype == torch.float32:
-            gradient, budget = closed_form(model, detached), CLOSED_FORM_TOKENS
+            gradient, budget = closed_form(model, data, detached), CLOSED_FORM_TOKENS
             threads = torch.get_num_threads()
 
         def work(rows: Rows) -> None:
@@ -89,28 +93,65 @@ def by_autograd(model: SequenceClassifier, detached: bool) -> Callable[[Batch], 
     return gradient
 
 
-def closed_form(model: ClosedForm, detached: bool) -> Callable[[Batch], Found]:
+def closed_form(model: ClosedForm, data: EncodedDataset, detached: bool) -> Callable[[Batch], Found]:
     """The same numbers by the BiLSTM's closed form; autograd only works above its states."""
-    weights, own = Weights(model.encoder), threading.local()
+    weights, own, shared = Weights(model.encoder), threading.local(), None
+    distinct = torch.unique(torch.from_numpy(data.texts.ids))
+    if 0 < len(distinct) * weights.table_bytes <= SHARED_TABLE:
+        shared = word_table(model, weights, distinct)
 
     def gradient(batch: Batch) -> Found:
         if not hasattr(own, "buffers"):
             own.buffers = Buffers()
         with torch.no_grad():
-            distinct, words = torch.unique(batch.ids, return_inverse=True)
-            vectors = model.embed(Batch(distinct[None], torch.tensor([len(distinct)])))[0]
-            trace = BiLSTMTrace(weights, own.buffers, words, batch.lengths, vectors)
-            states = trace.padded().requires_grad_()
+            table = shared or word_table(model, weights, torch.unique(batch.ids))
+            trace = BiLSTMTrace(weights, own.buffers, batch.ids, batch.lengths, table)
+            states = trace.padded()
             question = _question_state(model, batch)
+        moved = states if detached else states.detach().requires_grad_()
         with torch.set_grad_enabled(not detached):
-            scores = model.attention(states, question)
+            scores = (
+                fast_scores(model.attention, states, question, own.buffers)
+                if detached
+                else model.attention(moved, question)
+            )
+            attention = masked_softmax(scores, batch.mask)
+            summary = torch.bmm(attention[:, None], states).squeeze(1)
         with torch.enable_grad():
-            p = probabilities(model.decode(States(states, question), scores, batch))
-            (slope,) = torch.autograd.grad(p.amax(dim=1).sum(), states)
+            if detached:
+                summary.requires_grad_()
+            p = probabilities(model.classify(summary, question, batch))
+            slope, *scored = torch.autograd.grad(p.amax(dim=1).sum(), [summary] if detached else [summary, moved])
         with torch.no_grad():
-            return p.detach(), scores.detach(), trace.gradient_times_input(slope).abs_()
+            importance = trace.gradient_times_input(attention.detach(), slope, *scored).abs_()
+            return p.detach(), scores.detach(), importance
 
     return gradient
+
+
+def fast_scores(attention: AdditiveAttention, states: Tensor, question: Tensor | None, buffers: Buffers) -> Tensor:
+    """The attention's scores (B, T), with tanh(x) as 2σ(2x) − 1 and a few texts at a time, which stay in the cache."""
+    weight, bias, last = 2 * attention.project.weight.T, 2 * attention.project.bias, attention.score.weight[0]
+    scores = states.new_empty(states.shape[:2])
+    together = max(1, SCORED_TOKENS // states.shape[1])
+    asked = None
+    if attention.project_question is not None and question is not None:
+        asked = 2 * attention.project_question(question)[:, None]
+    for start in range(0, len(states), together):
+        rows = slice(start, start + together)
+        read = states[rows].flatten(0, 1)
+        hidden = torch.addmm(bias, read, weight, out=buffers.take("scored", len(read), len(bias)))
+        if asked is not None:
+            hidden.view(-1, states.shape[1], hidden.shape[1]).add_(asked[rows])
+        torch.mv(hidden.sigmoid_(), 2 * last, out=scores[rows].view(-1)).sub_(last.sum())
+    return scores
+
+
+def word_table(model: ClosedForm, weights: Weights, distinct: Tensor) -> WordTable:
+    """The table of these words, in growing order."""
+    with torch.no_grad():
+        vectors = model.embed(Batch(distinct[None], torch.tensor([len(distinct)])))[0]
+        return WordTable(weights, distinct, vectors)
 
 
 def _question_state(model: ClosedForm, batch: Batch) -> Tensor | None:

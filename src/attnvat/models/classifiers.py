@@ -49,14 +49,17 @@ class SequenceClassifier(nn.Module, ABC):
         with full_precision(scores.device):
             states, scores = states.to(self.decoder.weight.dtype), scores.to(self.decoder.weight.dtype)
             attention = masked_softmax(scores, batch.mask)
-            summary = self.output_dropout(torch.bmm(attention[:, None], states.words).squeeze(1))
-            logits = self.output(summary, states)
+            return self.classify(torch.bmm(attention[:, None], states.words).squeeze(1), states.question, batch)
+
+    def classify(self, summary: Tensor, question: Tensor | None, batch: Batch) -> Tensor:
+        """Logits from the weighted sum h_a of the states (B, m): (B,) for two classes, (B, C) for more."""
+        logits = self.output(self.output_dropout(summary), question)
         if batch.classes is not None:
             logits = logits.masked_fill(~batch.classes, -torch.inf)
         return logits.squeeze(-1) if logits.shape[-1] == 1 else logits
 
     @abstractmethod
-    def output(self, summary: Tensor, states: States) -> Tensor:
+    def output(self, summary: Tensor, question: Tensor | None) -> Tensor:
         """The output layer's logits of the weighted sum h_a (B, 1 or C)."""
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -78,7 +81,7 @@ class SingleSequenceClassifier(SequenceClassifier):
         states = self.encoder(vectors, batch.lengths, batch.mask)
         return States(states), self.attention(states)
 
-    def output(self, summary: Tensor, states: States) -> Tensor:  # noqa: ARG002
+    def output(self, summary: Tensor, question: Tensor | None) -> Tensor:  # noqa: ARG002
         """Logits of the weighted sum (B, 1 or C)."""
         logits: Tensor = self.decoder(summary)
         return logits
@@ -113,10 +116,10 @@ class PairSequenceClassifier(SequenceClassifier):
         last = self.question_encoder.last(read, question.lengths)
         return States(words, last), self.attention(words, last)
 
-    def output(self, summary: Tensor, states: States) -> Tensor:
+    def output(self, summary: Tensor, question: Tensor | None) -> Tensor:
         """Logits of the weighted sum, joined with the question where the decoder is `joint` (B, 1 or C)."""
-        if self.join is not None and states.question is not None:
-            summary = torch.tanh(self.join(torch.cat([summary, states.question], dim=-1)))
+        if self.join is not None and question is not None:
+            summary = torch.tanh(self.join(torch.cat([summary, question], dim=-1)))
         logits: Tensor = self.decoder(summary)
         return logits
 
