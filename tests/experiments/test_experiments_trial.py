@@ -96,6 +96,20 @@ def test_amounts_and_strategies_share_one_search_and_readings_have_their_own() -
     assert len({job.budget for job in readings if isinstance(job, SearchJob)}) == 1
 
 
+def test_searches_have_less_text_than_the_runs_they_decide_for() -> None:
+    def sizes(arm: Arm, corpus: str) -> tuple[int | None, int | None]:
+        plan = plan_of(arm, corpus, Setup())
+        assert plan is not None
+        return plan.config.labeled_size, plan.config.unlabeled_size
+
+    assert sizes(Arm("attention-vat"), "sst") == (None, None)
+    assert sizes(Arm("attention-vat", unlabelled=True), "sst") == (None, 10_000)
+    assert sizes(Arm("vanilla"), "imdb") == (4_000, None)
+    assert sizes(Arm("attention-vat", unlabelled=True), "imdb") == (4_000, 20_000)
+    # Few-label searches have few labels already.
+    assert sizes(Arm("attention-vat", unlabelled=True, labels=100), "imdb") == (500, 10_000)
+
+
 def test_what_a_search_chose_goes_into_the_trials() -> None:
     arm = Arm("attention-vat")
     plan = plan_of(arm, "sst", Setup())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from attnvat.experiments.search import SearchPlan
@@ -39,6 +39,8 @@ class Ground:
     """N_u drawn from the pool; None where the corpus has unlabelled pairs of its own, all of which are used."""
     budget: int = 8
     """Search runs of each arm."""
+    search: Mapping[str, Any] = field(default_factory=dict)
+    """Options that search runs have instead: less text and fewer epochs, where a search on all of it takes hours."""
     near: str = ""
     """A pool of the task's own kind of text, for the experiment on few labels."""
 
@@ -49,6 +51,7 @@ GROUNDS: dict[str, Ground] = {
         {},
         Evaluation(importances=("gradient", "integrated-gradients", "leave-one-out")),
         unlabelled=50_000,
+        search={"unlabeled_size": 10_000},
         near="review-sentences",
     ),
     "imdb": Ground(
@@ -56,6 +59,7 @@ GROUNDS: dict[str, Ground] = {
         Evaluation(robustness=200, rationales="eraser-movies"),
         unlabelled=150_000,
         budget=6,
+        search={"labeled_size": 4_000, "unlabeled_size": 20_000},
         near="reviews",
     ),
     "agnews": Ground({}, Evaluation(robustness=300), unlabelled=50_000, budget=5),
@@ -116,8 +120,13 @@ def plan_of(arm: Arm, corpus: str, setup: Setup) -> SearchPlan | None:
     """The search that decides the arm's ε (vanilla: dropout); None for an arm without one."""
     if not arm.searched:
         return None
-    deciding = arm.deciding()
-    return SearchPlan(config_of(deciding, corpus, setup, SEARCH_SEED), space_of(arm.technique))
+    config = config_of(arm.deciding(), corpus, setup, SEARCH_SEED)
+    if not arm.labels:
+        less = {
+            name: value for name, value in GROUNDS[corpus].search.items() if name != "unlabeled_size" or arm.unlabelled
+        }
+        config = dataclasses.replace(config, **less)
+    return SearchPlan(config, space_of(arm.technique))
 
 
 def trials_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from attnvat.experiments.arms import FEW
 from attnvat.experiments.paper_numbers import UNLABELLED
 from attnvat.experiments.records import Records
 from attnvat.experiments.tables import METRICS, TITLES
@@ -45,10 +46,26 @@ def differences_from_paper(records: Records) -> list[str]:
     budgets = named(str(search["budget"]) for search in records.searches.values())
     if budgets:
         found.append(f"Search runs an arm: {budgets} (equal within a corpus unless a table says otherwise).")
+    found += [
+        f"Search runs on {TITLES[corpus]} have {amounts}, for all amounts of the runs they decide for."
+        for corpus, amounts in searched_on(records).items()
+    ]
     versions = named(f"attnvat {r['versions']['attnvat']}, torch {r['versions']['torch']}" for r in runs)
     if versions:
         found.append(f"Computed by {versions}.")
     return found
+
+
+def searched_on(records: Records) -> dict[str, str]:
+    """By corpus, the amounts of text that search runs had where they are set (few-label searches aside)."""
+    found: dict[str, set[str]] = {}
+    for search in records.searches.values():
+        config, amounts = search["config"], found.setdefault(search["data"]["corpus"], set())
+        if config["labeled_size"] and config["labeled_size"] != FEW:
+            amounts.add(f"{config['labeled_size']:,} labelled texts")
+        if config["unlabeled_size"] and config["labeled_size"] != FEW:
+            amounts.add(f"{config['unlabeled_size']:,} unlabelled ones where they have any")
+    return {corpus: named(amounts) for corpus, amounts in found.items() if amounts}
 
 
 def pool_size(pool: Record) -> str:
