@@ -13,8 +13,8 @@ from attnvat.experiments.job import TrialJob
 from attnvat.experiments.perform import BusyError, held, perform, training_seconds, work_folder
 from attnvat.experiments.records import Places, Records
 from attnvat.experiments.runner import unfinished
+from attnvat.interruption import Interrupted
 from attnvat.training.display import Silent
-from attnvat.training.interruption import Interrupted
 
 
 def job_for(arm: Arm, seed: int = 0) -> TrialJob:

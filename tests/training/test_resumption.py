@@ -11,10 +11,10 @@ from generated_runs import Counting, StopError, record, stop_at, trained, weight
 
 from attnvat.corpora import Corpus
 from attnvat.errors import UserError
+from attnvat.interruption import Interrupted
 from attnvat.training import Config
 from attnvat.training import loop as loop_module
 from attnvat.training.checkpoint import checkpoint_files, read_checkpoint
-from attnvat.training.interruption import Interrupted
 from generated_task import small, task
 
 

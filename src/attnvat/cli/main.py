@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from attnvat.errors import UserError
+from attnvat.interruption import sigterm_as_ctrl_c
 from attnvat.progress import stderr
 
 COMMANDS = (
@@ -52,6 +53,7 @@ def build_app(asked: str | None = None) -> typer.Typer:
 
 def main() -> None:
     """Run the command line and exit with 0 (done), 2 (user error) or 130 (interrupted)."""
+    sigterm_as_ctrl_c()
     asked = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1] in COMMANDS else None
     try:
         build_app(asked)()

@@ -73,14 +73,7 @@ def search(
 
 def say(run: Tried) -> None:
     """A line for a run that has ended."""
-    score = "–" if run.validation is None else f"{100 * run.validation:.2f}"
-    line = f"run {run.number + 1}: {shown(run.options)}: validation {score} ({run.state}, {run.seconds:.0f} s)"
-    stderr.print(line, highlight=False)
-
-
-def shown(options: dict[str, Any]) -> str:
-    """Options in a few characters."""
-    return ", ".join(f"{name} {v:.4g}" if isinstance(v, float) else f"{name} {v}" for name, v in options.items())
+    stderr.print(run.line(), highlight=False, soft_wrap=True)
 
 
 def search_table(found: list[Tried]) -> Table:
@@ -89,9 +82,8 @@ def search_table(found: list[Tried]) -> Table:
     names = list(ranked[0].options)
     rows: list[list[Cell]] = []
     for run in ranked:
-        score = "–" if run.validation is None else f"{100 * run.validation:.2f}"
-        values = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in (run.options[name] for name in names)]
-        rows.append([run.number + 1, *values, score, len(run.by_epoch), run.state, f"{run.seconds:.0f} s"])
+        values = [run.values[name] for name in names]
+        rows.append([run.number + 1, *values, run.score, len(run.by_epoch), run.state, f"{run.seconds:.0f} s"])
     bold = {(0, column) for column in range(len(names) + 2)}
     return Table(["run", *names, "validation", "epochs", "state", "time"], [*rows], bold=bold)
 

@@ -9,11 +9,11 @@ import typer
 
 from attnvat.cli.flags import ConfigFile, chosen_config, with_flags
 from attnvat.errors import UserError
+from attnvat.interruption import Interrupted
 from attnvat.progress import stderr
 from attnvat.training import Config, fit, load_data, open_run, prepare
 from attnvat.training.devices import on_main_process
 from attnvat.training.display import Silent, display_for_terminal, shown
-from attnvat.training.interruption import Interrupted
 from attnvat.training.run import check_folder
 
 EXAMPLE = """

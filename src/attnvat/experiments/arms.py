@@ -37,7 +37,7 @@ class Ground:
     evaluation: Evaluation
     unlabelled: int | None = None
     """N_u drawn from the pool; None where the corpus has unlabelled pairs of its own, all of which are used."""
-    budget: int = 8
+    budget: int = 6
     """Search runs of each arm."""
     search: Mapping[str, Any] = field(default_factory=dict)
     """Options that search runs have instead: less text and fewer epochs, where a search on all of it takes hours."""
@@ -58,7 +58,6 @@ GROUNDS: dict[str, Ground] = {
         {"max_length": 400, "epochs": 8, "patience": 2},
         Evaluation(robustness=200, rationales="eraser-movies"),
         unlabelled=150_000,
-        budget=6,
         search={"labeled_size": 4_000, "unlabeled_size": 20_000},
         near="reviews",
     ),

@@ -102,12 +102,7 @@ def perform_search(job: SearchJob, folder: Path, places: Places, records: Record
     known = [Tried(**run) for run in earlier["tried"]] if earlier else []
 
     def told(run: Tried) -> None:
-        score = "–" if run.validation is None else f"{100 * run.validation:.2f}"
-        options = ", ".join(
-            f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in run.options.items()
-        )
-        stderr.print(f"run {run.number + 1}: {options}: validation {score} ({run.state}, {run.seconds:.0f} s)")
+        stderr.print(run.line(), highlight=False, soft_wrap=True)
 
     found = search(job.plan, config, corpus, job.budget, folder / "journal.log", known=known, told=told)
     return search_record(job.plan, job.budget, found, data | {"notes": list(corpus.notes)})

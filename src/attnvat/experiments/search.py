@@ -66,6 +66,21 @@ class Tried:
     """`finished`, `cut short` (hopeless against the median of the others) or `diverged`."""
     seconds: float
 
+    @property
+    def values(self) -> dict[str, str]:
+        """The options as people read them."""
+        return {name: f"{v:.4g}" if isinstance(v, float) else str(v) for name, v in self.options.items()}
+
+    @property
+    def score(self) -> str:
+        """The validation score in percent."""
+        return "–" if self.validation is None else f"{100 * self.validation:.2f}"
+
+    def line(self) -> str:
+        """The run in a line."""
+        options = ", ".join(f"{name} {value}" for name, value in self.values.items())
+        return f"run {self.number + 1}: {options}: validation {self.score} ({self.state}, {self.seconds:.0f} s)"
+
 
 def best_of(tried: Sequence[Tried]) -> Tried:
     """The finished run with the best validation score; the first of equals."""

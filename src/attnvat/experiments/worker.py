@@ -7,19 +7,14 @@ import os
 import signal
 import sys
 import threading
-from types import FrameType
 
 from attnvat.errors import UserError
 from attnvat.experiments.job import job_from_dict, places_from_dict
 from attnvat.experiments.perform import BusyError, perform
+from attnvat.interruption import sigterm_as_ctrl_c
 from attnvat.training.display import Plain
 
 DONE, USER_ERROR, BUSY, STOPPED = 0, 2, 3, 130
-
-
-def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    """A request to end, wherever the job is; within training, the loop saves itself first."""
-    raise KeyboardInterrupt
 
 
 def end_with_the_runner() -> None:
@@ -32,7 +27,7 @@ def end_with_the_runner() -> None:
 
 def main() -> int:
     """Do the job; the exit code says how it went, the log (standard error) what went on."""
-    signal.signal(signal.SIGTERM, stop)
+    sigterm_as_ctrl_c()
     try:
         order = json.loads(sys.stdin.readline())
         threading.Thread(target=end_with_the_runner, daemon=True).start()

@@ -13,6 +13,7 @@ from torch import nn
 
 from attnvat.errors import UserError
 from attnvat.evaluation.prediction import predict, score
+from attnvat.interruption import Interrupted, stop_on_signal
 from attnvat.models import Pretrained, SequenceClassifier, save_pretrained
 from attnvat.techniques import StepLoss, Technique
 from attnvat.text.batch import Batch
@@ -22,7 +23,6 @@ from attnvat.training.config import Config
 from attnvat.training.counters import Counters
 from attnvat.training.devices import accelerator_for, start_trackers, stop_asked
 from attnvat.training.display import Display, Silent
-from attnvat.training.interruption import Interrupted, stop_on_signal
 from attnvat.training.losses import parts, refuse_non_finite
 from attnvat.training.memory import keep_memory
 from attnvat.training.optimiser import build_optimisers, optimiser_tensors

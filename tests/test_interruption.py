@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from attnvat.training.interruption import stop_on_signal
+from attnvat.interruption import sigterm_as_ctrl_c, stop_on_signal
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -48,3 +48,13 @@ def test_a_thread_that_is_not_the_main_one_takes_no_signals() -> None:
     thread.start()
     thread.join()
     assert found == [False]
+
+
+def test_sigterm_does_what_ctrl_c_does() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        sigterm_as_ctrl_c()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)

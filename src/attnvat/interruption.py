@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a wish that the loop grants at the end of the step."""
+"""Ctrl-C and SIGTERM: the same to all commands; to the training loop, a wish that it grants at the end of the step."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+
+def sigterm_as_ctrl_c() -> None:
+    """From now on SIGTERM does what Ctrl-C does, wherever the process is; within training, the loop saves itself first.
+
+    Jobs in the background of a shell ignore Ctrl-C, and SIGTERM is what `kill` and batch systems send.
+    """
+    signal.signal(signal.SIGTERM, _raise)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    raise KeyboardInterrupt
 
 
 class Interrupted(KeyboardInterrupt):
