@@ -21,6 +21,7 @@ from attnvat.experiments.rows import SCORE, Reader, differences
 from attnvat.experiments.status import Times, duration, progress_of
 from attnvat.experiments.tables import experiment_table
 from attnvat.experiments.trial import Trial, described
+from attnvat.report.bootstrap import Interval
 
 SETUP = Setup()
 
@@ -94,12 +95,13 @@ def test_the_page_comes_from_records_alone_and_is_always_the_same(
     again, figures_again = results_page(Records(records.folder), SETUP)
     assert first == again
     assert figures == figures_again
-    assert list(figures) == ["amount-sst.svg"]
+    assert list(figures) == ["amount-sst.svg", "strength-sst.svg"]
     assert "attention-vat" in figures["amount-sst.svg"]
     assert str(world) not in first
     for experiment in EXPERIMENTS.values():
         assert f"## {experiment.title}" in first
         for corpus in experiment.arms:
+            # The default ε is one of the curve of strengths.
             made = "Regenerate" if corpus == "sst" and experiment.name != "table-few-labels" else "Not run yet"
             assert f"{made}: `attnvat paper run {experiment.name} --data {corpus} " in first
     assert "By score, of 2 compared: better than vanilla: attention-ivat with 60 news." in first
@@ -107,8 +109,26 @@ def test_the_page_comes_from_records_alone_and_is_always_the_same(
     assert "| IMDB | attention-vat | F1 | 92.48 | not run | 0 | not run |" in first
     assert "fastText with 300 dimensions" in first
     written = write_page(world / "docs" / "results.md", records, SETUP)
-    assert [path.name for path in written] == ["results.md", "amount-sst.svg"]
+    assert [path.name for path in written] == ["results.md", "amount-sst.svg", "strength-sst.svg"]
     assert written[0].read_text() == first
+
+
+def test_strengths_are_held_against_vanilla_with_the_same_dropout(
+    places: Places, template: dict[str, Any], records: Records
+) -> None:
+    for arm, score in ((Arm("vanilla", searched=False), 0.8), (Arm("attention-vat", epsilon=2.0), 0.78)):
+        for trial in trials_of(arm, "sst", SETUP, range(3), {}):
+            assert trial.config.dropout == 0.3
+            assert trial.config.epsilon == arm.epsilon
+            on_record(records, template, trial, score)
+    found = Records(places.results)
+    table = experiment_table(EXPERIMENTS["figure-strength"], "sst", Reader(found, SETUP))
+    lines = {(row[0], row[1]): row for row in table.rows}
+    assert lines["vanilla", 0.0][6] == "reference"
+    difference = lines["attention-vat", 2.0][4]
+    assert isinstance(difference, Interval)
+    assert difference.estimate == pytest.approx(-2.0)
+    assert plan_of(Arm("attention-vat", epsilon=2.0), "sst", SETUP) is None
 
 
 def test_nothing_on_record_gives_a_page_of_not_run(tmp_path: Path) -> None:

@@ -83,6 +83,8 @@ class Arm:
     near: bool = False
     """Whether the unlabelled texts are of the task's own kind rather than news."""
     reading: str | None = None
+    epsilon: float | None = None
+    """ε where it is set; nothing is searched then."""
     searched: bool = True
 
     @property
@@ -112,12 +114,14 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
         options |= {"unlabeled": f"pool:{pool}{strategy}", "unlabeled_size": arm.amount or usual}
     if arm.reading:
         options["reading"] = arm.reading
+    if arm.epsilon is not None:
+        options["epsilon"] = arm.epsilon
     return Config(**options)
 
 
 def plan_of(arm: Arm, corpus: str, setup: Setup) -> SearchPlan | None:
     """The search that decides the arm's ε (vanilla: dropout); None for an arm without one."""
-    if not arm.searched:
+    if not arm.searched or arm.epsilon is not None:
         return None
     config = config_of(arm.deciding(), corpus, setup, SEARCH_SEED)
     if not arm.labels:

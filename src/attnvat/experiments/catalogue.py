@@ -15,6 +15,8 @@ UNTUNED = Arm("vanilla", searched=False)
 VIRTUAL = ("word-vat", "word-ivat", "attention-vat", "attention-ivat")
 AMOUNTS = (10_000, 25_000, 50_000, 100_000)
 """N_u of the amount curve besides 0 (the supervised runs)."""
+STRENGTHS = (0.1, 0.5, 2.0, 10.0)
+"""ε of the curve of strengths besides 0 (vanilla with the techniques' dropout)."""
 STRATEGIES = ("random", "bow", "embedding")
 LABELS = (100, 500, 1_000)
 
@@ -66,6 +68,12 @@ def reading_arms() -> list[Arm]:
     settings = (("attention-iat", False), ("attention-ivat", False), ("attention-ivat", True))
     arms = [VANILLA, *supervised("attention-at", "attention-vat"), *semi_supervised("attention-vat")]
     return [*arms, *(Arm(name, unlabelled=semi, reading=reading) for name, semi in settings for reading in READINGS)]
+
+
+def strength_arms() -> list[Arm]:
+    """Attention techniques without unlabelled text at growing ε; vanilla with their dropout is ε = 0."""
+    names = ("attention-at", "attention-vat", "attention-ivat")
+    return [UNTUNED, *(Arm(name, epsilon=epsilon) for name in names for epsilon in STRENGTHS)]
 
 
 def few_label_arms() -> list[Arm]:
@@ -140,6 +148,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Readings of the interpretable basis",
             "Does perturbing along differences of attention help, and in which reading?",
             {"sst": reading_arms()},
+        ),
+        Experiment(
+            "figure-strength",
+            "Strength of the perturbation",
+            "What does a larger ε do to prediction, to the truth of attention and to its robustness?",
+            {"sst": strength_arms()},
         ),
         Experiment(
             "table-few-labels",

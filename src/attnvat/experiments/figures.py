@@ -1,10 +1,11 @@
-"""The figures: scores against the amount of unlabelled text, and validation scores against what was searched."""
+"""The figures: scores against the amount of unlabelled text and against ε, validation scores against what was tried."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from attnvat.experiments.rows import SCORE, VALIDATION, Row, reference_of
+from attnvat.experiments.rows import FLIPS, PEARSON, SCORE, VALIDATION, Measure, Row, reference_of
 from attnvat.experiments.search import Tried, best_of
 from attnvat.experiments.space import Space
 from attnvat.report.drawing import ATTENTION, IMPORTANCE, INK, MUTED, THIRD, drawing
@@ -18,22 +19,57 @@ LOOKS = (
 )
 
 
+@dataclass(frozen=True)
+class Panel:
+    """One measure against what a figure varies."""
+
+    title: str
+    measure: Measure
+    unit: str
+
+
 def amount_figure(rows: Sequence[Row], title: str) -> str | None:
     """Validation and test scores against N_u as SVG, one line a technique with sd over seeds; None without records."""
+    panels = [Panel(name, measure, "F1, percent") for name, measure in (("validation", VALIDATION), ("test", SCORE))]
+    describes = f"{title}: scores against the amount of unlabelled text, mean and standard deviation over seeds"
+    along = "unlabelled texts N_u, thousands"
+    return curves("amount", describes, rows, panels, along, lambda row: (row.arm.amount or 0) / 1000)
+
+
+def strength_figure(rows: Sequence[Row], title: str) -> str | None:
+    """Prediction, correlation and flips against ε as SVG, one line a technique; None without records."""
+    panels = [
+        Panel("test F1", SCORE, "percent"),
+        Panel("attention against gradients", PEARSON, "Pearson's correlation"),
+        Panel("flips under attention ε 1", FLIPS, "percent"),
+    ]
+    describes = f"{title}: prediction, correlation and flips against ε, mean and standard deviation over seeds"
+    return curves("strength", describes, rows, panels, "ε", lambda row: row.arm.epsilon or 0.0, log=True)
+
+
+def curves(
+    name: str,
+    describes: str,
+    rows: Sequence[Row],
+    panels: Sequence[Panel],
+    along: str,
+    place: Callable[[Row], float],
+    log: bool = False,
+) -> str | None:
+    """A panel for each measure, a line for each technique at the `place` of its rows, vanilla as a level."""
     reference = reference_of(rows)
     techniques = list(dict.fromkeys(row.arm.technique for row in rows if row.arm.technique != "vanilla"))
-    lines = {name: [row for row in rows if row.arm.technique == name and row.records] for name in techniques}
-    lines = {name: sorted(found, key=lambda row: row.arm.amount or 0) for name, found in lines.items() if found}
+    lines = {one: [row for row in rows if row.arm.technique == one and row.records] for one in techniques}
+    lines = {one: sorted(found, key=place) for one, found in lines.items() if found}
     if not lines:
         return None
-    describes = f"{title}: scores against the amount of unlabelled text, mean and standard deviation over seeds"
-    with drawing("amount", describes, 9.6, 3.4, 2) as drawn:
-        for axes, measure, name in zip(drawn.axes, (VALIDATION, SCORE), ("validation", "test"), strict=True):
+    with drawing(name, describes, 4.8 * len(panels), 3.4, len(panels)) as drawn:
+        for axes, panel in zip(drawn.axes, panels, strict=True):
             for (technique, found), (colour, marker, dash) in zip(lines.items(), LOOKS, strict=False):
-                cells = [row.cell(measure) for row in found]
+                cells = [row.cell(panel.measure) for row in found]
                 known = [(row, c) for row, c in zip(found, cells, strict=True) if isinstance(c, Spread)]
                 axes.errorbar(
-                    [(row.arm.amount or 0) / 1000 for row, _ in known],
+                    [place(row) for row, _ in known],
                     [c.mean for _, c in known],
                     yerr=[c.sd or 0.0 for _, c in known],
                     color=colour,
@@ -44,11 +80,13 @@ def amount_figure(rows: Sequence[Row], title: str) -> str | None:
                     elinewidth=0.9,
                     label=technique,
                 )
-            plain = reference.mean(measure)
+            plain = reference.mean(panel.measure)
             if plain is not None:
                 axes.axhline(plain, color=MUTED, linewidth=0.9, linestyle=(0, (2, 3)), label="vanilla")
-            axes.set_title(name, fontsize=10, loc="left")
-            axes.set(xlabel="unlabelled texts N_u, thousands", ylabel="F1, percent")
+            if log:
+                axes.set_xscale("log")
+            axes.set_title(panel.title, fontsize=10, loc="left")
+            axes.set(xlabel=along, ylabel=panel.unit)
             axes.grid(axis="y")
         drawn.axes[0].legend(fontsize=8)
     return drawn.svg

@@ -7,7 +7,7 @@ from pathlib import Path
 from attnvat.errors import UserError
 from attnvat.experiments.arms import Setup
 from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, Experiment
-from attnvat.experiments.figures import amount_figure
+from attnvat.experiments.figures import amount_figure, strength_figure
 from attnvat.experiments.paper_numbers import CORRELATION, DISAGREEMENTS, PREDICTION
 from attnvat.experiments.records import Records
 from attnvat.experiments.rows import PEARSON, SCORE, Reader, Row, differences
@@ -17,6 +17,8 @@ from attnvat.experiments.tables import MAKERS, TITLES
 from attnvat.report.tables import Cell, Table, number
 from attnvat.storage import atomic_write
 
+FIGURES = {"figure-amount": amount_figure, "figure-strength": strength_figure}
+"""Experiment → the function that draws its figure for a corpus."""
 READING_GUIDE = """
 Every number is the mean ± standard deviation over seeds of runs on record in `results/runs`; a cell says *not run*
 where there are none, and a table with nothing to compare yet only says how to run it. Differences to vanilla are
@@ -80,11 +82,12 @@ def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str
         if not any(row.records for row in rows if row.arm.technique != "vanilla"):
             parts += [f"Not run yet: `{command(experiment, corpus, reader.setup, rows)}`", ""]
             continue
-        svg = amount_figure(rows, TITLES[corpus]) if experiment.name == "figure-amount" else None
+        draw = FIGURES.get(experiment.name)
+        svg = draw(rows, TITLES[corpus]) if draw else None
         if svg:
-            name = f"amount-{corpus}.svg"
+            name = f"{experiment.name.removeprefix('figure-')}-{corpus}.svg"
             drawn[name] = svg
-            parts += [f"![Scores against the amount of unlabelled text]({figures}/{name})", ""]
+            parts += [f"![{experiment.title}: {experiment.question}]({figures}/{name})", ""]
         parts += [MAKERS[experiment.name](rows, corpus).markdown(), said(rows, experiment), ""]
         parts += [f"Regenerate: `{command(experiment, corpus, reader.setup, rows)}`", ""]
     return parts

@@ -53,6 +53,8 @@ def pushed(site: str, kind: str, epsilon: float, figure: str, scale: float = 1.0
 SCORE = at("measured", "test", "prediction", "score", scale=100)
 VALIDATION = at("result", "validation", scale=100)
 PEARSON = importance("gradient")
+FLIPS = pushed("attention", "vat", 1.0, "flip_rate", scale=100)
+"""Predictions that flip under the worst attention of norm 1, in percent."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +136,9 @@ class Reader:
 
 
 def reference_of(rows: Sequence[Row], labels: int | None = None) -> Row:
-    """The row the others are held against: vanilla with its own search."""
-    return next(r for r in rows if r.arm.technique == "vanilla" and r.arm.searched and r.arm.labels == labels)
+    """The row the others are held against: vanilla with its own search, or without where only that is shown."""
+    found = [r for r in rows if r.arm.technique == "vanilla" and r.arm.labels == labels]
+    return max(found, key=lambda row: row.arm.searched)
 
 
 def differences(rows: Sequence[Row], measure: Measure) -> list[Difference | None]:
@@ -143,8 +146,8 @@ def differences(rows: Sequence[Row], measure: Measure) -> list[Difference | None
     found = []
     for row in rows:
         reference = reference_of(rows, row.arm.labels)
-        # The untuned vanilla is there to be seen, not to be compared: it would only enlarge the family.
-        left_out = row is reference or not row.arm.searched
+        # A second, untuned vanilla is there to be seen, not to be compared: it would only enlarge the family.
+        left_out = row.arm.technique == "vanilla"
         found.append(None if left_out else paired_difference(row.values(measure), reference.values(measure)))
     return family(found)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from attnvat.experiments.catalogue import Experiment
 from attnvat.experiments.paper_numbers import CORRELATION, PREDICTION, printed
 from attnvat.experiments.rows import (
+    FLIPS,
     PEARSON,
     SCORE,
     VALIDATION,
@@ -21,7 +22,7 @@ from attnvat.experiments.rows import (
     pushed,
     reference_of,
 )
-from attnvat.experiments.tables_of_variants import amounts, few_labels, rationales, readings, selection
+from attnvat.experiments.tables_of_variants import amounts, few_labels, rationales, readings, selection, strengths
 from attnvat.report.tables import Cell, Table
 
 TITLES = {
@@ -101,7 +102,7 @@ def robustness(rows: Sequence[Row], corpus: str) -> Table:
     moved = at("measured", "test", "robustness", "permutation", "median_tvd", "mean")
     replaced = at("measured", "test", "robustness", "substitution", "flip_rate", scale=100)
     cells: list[Sequence[Cell]] = []
-    for row, difference in zip(rows, differences(rows, sizes[1]), strict=True):
+    for row, difference in zip(rows, differences(rows, FLIPS), strict=True):
         cells.append(
             [
                 row.arm.title,
@@ -129,6 +130,7 @@ MAKERS: dict[str, Callable[[Sequence[Row], str], Table]] = {
     "figure-amount": amounts,
     "table-selection": selection,
     "table-readings": readings,
+    "figure-strength": strengths,
     "table-few-labels": few_labels,
 }
 """Experiment → the function that makes its table for a corpus."""

@@ -1,4 +1,4 @@
-"""The tables that vary one thing: rationales, amount and selection of unlabelled text, reading, number of labels."""
+"""The tables that vary one thing: rationales, amount and selection of unlabelled text, reading, ε, labels."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from attnvat.experiments.paper_numbers import RATIONALE_SCORES, RATIONALES, SELECTION
 from attnvat.experiments.rows import (
+    FLIPS,
     PEARSON,
     SCORE,
     VALIDATION,
@@ -119,6 +120,29 @@ def readings(rows: Sequence[Row], corpus: str) -> Table:
     columns = ["technique", "reading", "unlabelled", "searched", "seeds", "validation F1", "test F1"]
     columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation", "Δ correlation to vanilla", "p", "verdict"]
     return Table(columns, cells, f"{corpus}: F1 in percent, and correlation with gradients", digits=3)
+
+
+def strengths(rows: Sequence[Row], corpus: str) -> Table:
+    """Prediction, correlation and robustness against ε, each held against vanilla, which is ε = 0."""
+    scores, truths, flips = (differences(rows, measure) for measure in (SCORE, PEARSON, FLIPS))
+    cells: list[Sequence[Cell]] = [
+        [
+            row.arm.technique,
+            row.arm.epsilon or 0.0,
+            len(row.records),
+            row.cell(SCORE),
+            *difference_cells(row, rows, score),
+            row.text(PEARSON),
+            *difference_cells(row, rows, truth),
+            row.cell(FLIPS),
+            *difference_cells(row, rows, flip, higher=False),
+        ]
+        for row, score, truth, flip in zip(rows, scores, truths, flips, strict=True)
+    ]
+    against = ["Δ to vanilla, by seed", "p", "verdict"]
+    columns = ["technique", "ε", "seeds", "test F1", *against, "correlation", *against, "flips", *against]
+    caption = f"{corpus}: F1 and flips under attention ε 1 in percent, and correlation with gradients"
+    return Table(columns, cells, caption, digits=3)
 
 
 def few_labels(rows: Sequence[Row], corpus: str) -> Table:
