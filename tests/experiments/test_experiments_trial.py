@@ -89,6 +89,13 @@ def test_amount_and_selection_share_the_usual_amount_with_the_prediction_table()
     assert len(identities("table-selection") & prediction) == 3
 
 
+def test_labelled_only_leaves_out_the_arms_with_unlabelled_text() -> None:
+    order = Order(EXPERIMENTS["table-prediction"], ("sst",), labelled_only=True)
+    assert len(order.arms("sst")) == 10
+    assert not any(arm.unlabelled for arm in order.arms("sst"))
+    assert len(order.searches()) == 9
+
+
 def test_amounts_and_strategies_share_one_search_and_readings_have_their_own() -> None:
     assert len(Order(EXPERIMENTS["table-selection"], ("sst",)).searches()) == 3
     readings = Order(EXPERIMENTS["table-readings"], ("sst",)).searches()

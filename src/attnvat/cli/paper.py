@@ -65,6 +65,9 @@ def run(
     techniques: Annotated[
         str | None, typer.Option("--techniques", help="Only these, with commas; vanilla is always run.")
     ] = None,
+    labelled_only: Annotated[
+        bool, typer.Option("--labelled-only", help="Only arms without unlabelled text: a fraction of the time.")
+    ] = False,
     seeds: Annotated[int | None, typer.Option("--seeds", min=1, help="Seeds of each arm: 0, 1, …")] = None,
     trials: Annotated[
         int | None, typer.Option("--trials", min=0, help="Search runs of each arm; 0 leaves ε at its default.")
@@ -92,7 +95,11 @@ def run(
     places = Places(results, work, str(data_dir) if data_dir else None, keep_models)
     chosen = list(EXPERIMENTS.values()) if experiment == EVERY else [experiment_named(experiment)]
     names = tuple(split(techniques))
-    orders = [Order(e, c, names, seeds, trials, setup) for e in chosen if (c := corpora(e, data, experiment == EVERY))]
+    orders = [
+        Order(e, c, names, seeds, trials, setup, labelled_only)
+        for e in chosen
+        if (c := corpora(e, data, experiment == EVERY))
+    ]
     for stage in ("searches", "runs"):
         records = Records(results)
         found = [

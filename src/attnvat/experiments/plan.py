@@ -24,10 +24,13 @@ class Order:
     budget: int | None = None
     """Search runs of each arm; the catalogue's number where None, and no search where 0."""
     setup: Setup = field(default_factory=Setup)
+    labelled_only: bool = False
+    """Only the arms without unlabelled text, which take a fraction of the time."""
 
     def arms(self, corpus: str) -> list[Arm]:
         """The arms to run on a corpus."""
-        return chosen_arms(self.experiment, corpus, list(self.techniques) or None)
+        arms = chosen_arms(self.experiment, corpus, list(self.techniques) or None)
+        return [arm for arm in arms if not (self.labelled_only and arm.unlabelled)]
 
     def searches(self) -> list[Job]:
         """The searches that decide the arms, each once."""
