@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from attnvat.experiments.rows import FLIPS, PEARSON, SCORE, VALIDATION, Measure, Row, reference_of
 from attnvat.experiments.search import Tried, best_of
 from attnvat.experiments.space import Space
-from attnvat.report.drawing import ATTENTION, IMPORTANCE, INK, MUTED, THIRD, drawing
+from attnvat.report.drawing import ATTENTION, IMPORTANCE, INK, MUTED, THIRD, drawing, logarithmic
 from attnvat.report.tables import Spread
 
 LOOKS = (
@@ -63,10 +63,12 @@ def curves(
     lines = {one: sorted(found, key=place) for one, found in lines.items() if found}
     if not lines:
         return None
+    # Lines and level over the same seeds: those that all of them have.
+    seeds = set.intersection(*(set(row.records) for found in lines.values() for row in found))
     with drawing(name, describes, 4.8 * len(panels), 3.4, len(panels)) as drawn:
         for axes, panel in zip(drawn.axes, panels, strict=True):
             for (technique, found), (colour, marker, dash) in zip(lines.items(), LOOKS, strict=False):
-                cells = [row.cell(panel.measure) for row in found]
+                cells = [row.cell(panel.measure, seeds) for row in found]
                 known = [(row, c) for row, c in zip(found, cells, strict=True) if isinstance(c, Spread)]
                 axes.errorbar(
                     [place(row) for row, _ in known],
@@ -80,11 +82,11 @@ def curves(
                     elinewidth=0.9,
                     label=technique,
                 )
-            plain = reference.mean(panel.measure)
+            plain = reference.mean(panel.measure, seeds)
             if plain is not None:
                 axes.axhline(plain, color=MUTED, linewidth=0.9, linestyle=(0, (2, 3)), label="vanilla")
             if log:
-                axes.set_xscale("log")
+                logarithmic(axes)
             axes.set_title(panel.title, fontsize=10, loc="left")
             axes.set(xlabel=along, ylabel=panel.unit)
             axes.grid(axis="y")
@@ -125,7 +127,7 @@ def search_figure(tried: Sequence[Tried], space: Space, title: str) -> str:
             f"{place[0]:.3g}: {place[1]:.2f}", place, xytext=(6, 6), textcoords="offset points", color=IMPORTANCE
         )
         if space.log:
-            axes.set_xscale("log")
+            logarithmic(axes)
             axes.set_xlim(space.low / 1.3, space.high * 1.3)
         axes.set(xlabel=shown, ylabel="best validation score, percent")
         axes.margins(y=0.15)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,23 +69,23 @@ class Row:
     config: Config
     """Of one of its trials."""
 
-    def values(self, measure: Measure) -> dict[int, float]:
-        """The measure by seed, of the seeds that have it."""
-        found = {seed: measure(record) for seed, record in self.records.items()}
+    def values(self, measure: Measure, seeds: Collection[int] | None = None) -> dict[int, float]:
+        """The measure by seed, of the seeds that have it, or of some of them."""
+        found = {seed: measure(record) for seed, record in self.records.items() if seeds is None or seed in seeds}
         return {seed: value for seed, value in found.items() if value is not None}
 
-    def cell(self, measure: Measure) -> Spread | str:
+    def cell(self, measure: Measure, seeds: Collection[int] | None = None) -> Spread | str:
         """Mean ± sd over seeds, or that it was not run."""
-        values = self.values(measure)
+        values = self.values(measure, seeds)
         return spread(list(values.values())) if values else NOT_RUN
 
     def text(self, measure: Measure, digits: int = 3) -> str:
         """The same as text, for a column with more or fewer digits than the rest of its table."""
         return cell(self.cell(measure), digits)
 
-    def mean(self, measure: Measure) -> float | None:
+    def mean(self, measure: Measure, seeds: Collection[int] | None = None) -> float | None:
         """The mean over seeds."""
-        values = self.values(measure)
+        values = self.values(measure, seeds)
         return sum(values.values()) / len(values) if values else None
 
     @property

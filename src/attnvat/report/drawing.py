@@ -17,6 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 MUTED, FAINT, ATTENTION, IMPORTANCE, THIRD, INK = (f"#0{n}0{n}0{n}" for n in range(1, 7))
 THEME = {
@@ -60,6 +61,13 @@ class Drawing:
     def __init__(self, figure: Figure, axes: list[Axes]) -> None:
         self.figure, self.axes = figure, axes
         self.svg = ""
+
+
+def logarithmic(axes: Axes) -> None:
+    """A logarithmic x axis with plain numbers: matplotlib would write powers of ten in TeX, which we do not typeset."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 @contextmanager
