@@ -114,7 +114,7 @@ def test_searches_have_less_text_than_the_runs_they_decide_for() -> None:
     assert sizes(Arm("vanilla"), "imdb") == (4_000, None)
     assert sizes(Arm("attention-vat", unlabelled=True), "imdb") == (4_000, 20_000)
     # Few-label searches have few labels already.
-    assert sizes(Arm("attention-vat", unlabelled=True, labels=100), "imdb") == (500, 10_000)
+    assert sizes(Arm("attention-vat", unlabelled=True, labels=100), "imdb") == (500, 5_000)
 
 
 def test_what_a_search_chose_goes_into_the_trials() -> None:

@@ -16,7 +16,7 @@ SEARCH_SEED = 1000
 """The seed of all search runs: none of those whose scores are reported."""
 FEW = 500
 """With few labels, ε is searched once, at this many."""
-FEW_RATIO = 20
+FEW_RATIO = 10
 """Unlabelled texts for each label when there are few: with the paper's 50,000, one step would see thousands of them."""
 
 
