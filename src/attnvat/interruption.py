@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+GOES_ON = "stopped, with everything saved; run the same command again to go on"
+
 
 def sigterm_as_ctrl_c() -> None:
     """From now on SIGTERM does what Ctrl-C does, wherever the process is; within training, the loop saves itself first.

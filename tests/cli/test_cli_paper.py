@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,22 @@ def test_search_on_own_data_prints_the_command_to_train_with(run: Run, tmp_path:
 @pytest.mark.parametrize("command", ["paper list", "paper run", "paper status", "paper show", "search"])
 def test_help_has_an_example(run: Run, command: str) -> None:
     assert f"attnvat {command} " in run(*command.split(), "--help").stdout + " "
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "arguments"),
+    [
+        ("paper", "run_jobs", ("paper", "run", "table-prediction", "--techniques", "vanilla", "--seeds", "1")),
+        ("search", "run_search", ("search", "--data", "sst", "--technique", "vanilla", "--trials", "1")),
+    ],
+)
+def test_a_stopped_command_says_how_to_go_on(
+    run: Run, monkeypatch: pytest.MonkeyPatch, module: str, name: str, arguments: tuple[str, ...]
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(import_module(f"attnvat.cli.{module}"), name, stopped)
+    result = run(*arguments)
+    assert result.exit_code == 130
+    assert "everything saved; run the same command again" in result.stderr

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from attnvat.cli.goes_on import goes_on_later
 from attnvat.errors import UserError, nearest
 from attnvat.experiments.arms import GROUNDS, Setup
 from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, Experiment, experiment_named
@@ -129,9 +130,10 @@ def carry_out(todo: Sequence[Job], places: Places, jobs: int, ray: str | None, c
         rest = f"about {duration(sum(guesses) / jobs)} left" if guesses else f"{len(left)} left"
         stderr.print(f"{what:8} {job.name} ({len(todo) - len(left)} of {len(todo)}; {rest})", highlight=False)
 
-    if ray is not None:
-        return run_jobs_on_ray(todo, places, ray, cores, told)
-    return run_jobs(todo, places, jobs, told)
+    with goes_on_later():
+        if ray is not None:
+            return run_jobs_on_ray(todo, places, ray, cores, told)
+        return run_jobs(todo, places, jobs, told)
 
 
 @app.command()

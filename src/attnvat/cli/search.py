@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from attnvat.cli.flags import ConfigFile, chosen_config, with_flags
+from attnvat.cli.goes_on import goes_on_later
 from attnvat.errors import UserError
 from attnvat.experiments.figures import search_figure
 from attnvat.experiments.records import search_record
@@ -62,7 +63,8 @@ def search(
     corpus = load_data(chosen)
     for note in corpus.notes:
         stderr.print(note, highlight=False, soft_wrap=True, markup=False)
-    found = run_search(plan, chosen, corpus, trials, storage or folder / JOURNAL, told=say)
+    with goes_on_later():
+        found = run_search(plan, chosen, corpus, trials, storage or folder / JOURNAL, told=say)
     write_json(folder / RECORD, search_record(plan, trials, found, {"corpus": corpus.name}))
     with atomic_write(folder / FIGURE) as handle:
         handle.write(search_figure(found, plan.space, f"{corpus.name}, {chosen.technique}"))

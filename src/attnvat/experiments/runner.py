@@ -17,6 +17,7 @@ from attnvat.errors import UserError
 from attnvat.experiments.job import Job, places_to_dict
 from attnvat.experiments.records import Places, Records
 from attnvat.experiments.worker import BUSY, DONE, STOPPED
+from attnvat.interruption import GOES_ON
 
 PAUSE = 0.2
 """Seconds between looks at the processes."""
@@ -81,7 +82,7 @@ def run_jobs(jobs: Sequence[Job], places: Places, processes: int = 1, told: Told
             time.sleep(PAUSE)
     except KeyboardInterrupt as interrupt:
         stop(running)
-        raise KeyboardInterrupt("stopped, with everything saved; run the same command again to go on") from interrupt
+        raise KeyboardInterrupt(GOES_ON) from interrupt
     return outcome
 
 
