@@ -17,7 +17,7 @@ from attnvat.experiments.perform import perform
 from attnvat.experiments.plan import Order
 from attnvat.experiments.records import Places, Records
 from attnvat.experiments.results_page import results_page, write_page
-from attnvat.experiments.rows import SCORE, Reader, differences
+from attnvat.experiments.rows import SCORE, Reader, differences, most_seeds
 from attnvat.experiments.status import Times, duration, progress_of
 from attnvat.experiments.tables import experiment_table
 from attnvat.experiments.trial import Trial, described
@@ -123,6 +123,8 @@ def test_strengths_are_held_against_vanilla_with_the_same_dropout(
             on_record(records, template, trial, score)
     found = Records(places.results)
     table = experiment_table(EXPERIMENTS["figure-strength"], "sst", Reader(found, SETUP))
+    # A row of fewer seeds than others is never the best of a column.
+    assert most_seeds(Reader(found, SETUP).rows(EXPERIMENTS["table-prediction"], "sst")) == {0, 1, 6, 13}
     lines = {(row[0], row[1]): row for row in table.rows}
     assert lines["vanilla", 0.0][6] == "reference"
     difference = lines["attention-vat", 2.0][4]

@@ -141,6 +141,12 @@ def reference_of(rows: Sequence[Row], labels: int | None = None) -> Row:
     return max(found, key=lambda row: row.arm.searched)
 
 
+def most_seeds(rows: Sequence[Row]) -> set[int]:
+    """The places of the rows with the most seeds: only they may be called the best of a column."""
+    most = max(len(row.records) for row in rows)
+    return {place for place, row in enumerate(rows) if len(row.records) == most}
+
+
 def differences(rows: Sequence[Row], measure: Measure) -> list[Difference | None]:
     """Each row's paired difference to vanilla at as many labels, Holm-corrected over the rows; None for vanilla."""
     found = []

@@ -64,7 +64,7 @@ def searched_on(records: Records) -> dict[str, str]:
         if config["labeled_size"] and config["labeled_size"] != FEW:
             amounts.add(f"{config['labeled_size']:,} labelled texts")
         if config["unlabeled_size"] and config["labeled_size"] != FEW:
-            amounts.add(f"{config['unlabeled_size']:,} unlabelled ones where they have any")
+            amounts.add(f"{config['unlabeled_size']:,} unlabelled texts where they have any")
     return {corpus: named(amounts) for corpus, amounts in found.items() if amounts}
 
 

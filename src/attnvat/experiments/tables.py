@@ -19,6 +19,7 @@ from attnvat.experiments.rows import (
     difference_cells,
     differences,
     importance,
+    most_seeds,
     pushed,
     reference_of,
 )
@@ -61,7 +62,7 @@ def prediction(rows: Sequence[Row], corpus: str) -> Table:
         )
     columns = ["technique", "unlabelled", "searched", "seeds", f"validation {metric}", f"test {metric}", "paper"]
     columns += ["Δ to vanilla, by seed", "p", "verdict", "Δ accuracy, seeds × texts"]
-    return Table(columns, cells, f"{TITLES[corpus]}: {metric} in percent", digits=2).best(5)
+    return Table(columns, cells, f"{TITLES[corpus]}: {metric} in percent", digits=2).best(5, among=most_seeds(rows))
 
 
 def correlation(rows: Sequence[Row], corpus: str) -> Table:
@@ -92,7 +93,8 @@ def correlation(rows: Sequence[Row], corpus: str) -> Table:
         )
     names = list(shown)
     columns = ["technique", "unlabelled", "seeds", "gradient", "paper", "Δ to vanilla, by seed", "p", "verdict"]
-    return Table([*columns, *names[1:]], cells, f"{TITLES[corpus]}: Pearson's correlation with attention").best(3)
+    caption = f"{TITLES[corpus]}: Pearson's correlation with attention"
+    return Table([*columns, *names[1:]], cells, caption).best(3, among=most_seeds(rows))
 
 
 def robustness(rows: Sequence[Row], corpus: str) -> Table:

@@ -14,6 +14,7 @@ from attnvat.experiments.rows import (
     at,
     difference_cells,
     differences,
+    most_seeds,
 )
 from attnvat.report.tables import Cell, Table, cell
 
@@ -49,7 +50,7 @@ def rationales(rows: Sequence[Row], corpus: str) -> Table:  # noqa: ARG001  alwa
     columns += ["Δ AUPRC to vanilla, by seed", "p", "verdict"]
     table = Table(columns, cells, "IMDB models on ERASER's movie reviews (test): attention as rationale")
     for column in range(3, 13, 2):
-        table.best(column)
+        table.best(column, among=most_seeds(rows))
     return table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -98,9 +98,9 @@ class Table:
     bold: set[tuple[int, int]] = field(default_factory=set)
     """(row, column) of cells that stand out."""
 
-    def best(self, column: int, *, highest: bool = True) -> Table:
-        """The same table with the best numbers of a column bold, equal to the shown digits."""
-        means = [_value(row[column]) for row in self.rows]
+    def best(self, column: int, *, highest: bool = True, among: Collection[int] | None = None) -> Table:
+        """The same table with the best numbers of a column (of these rows only) bold, equal to the shown digits."""
+        means = [_value(row[column]) if among is None or i in among else math.nan for i, row in enumerate(self.rows)]
         known = [round(value, self.digits) for value in means if math.isfinite(value)]
         if known:
             top = max(known) if highest else min(known)
