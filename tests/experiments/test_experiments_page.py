@@ -125,6 +125,10 @@ def test_strengths_are_held_against_vanilla_with_the_same_dropout(
     table = experiment_table(EXPERIMENTS["figure-strength"], "sst", Reader(found, SETUP))
     # A row of fewer seeds than others is never the best of a column.
     assert most_seeds(Reader(found, SETUP).rows(EXPERIMENTS["table-prediction"], "sst")) == {0, 1, 6, 13}
+    (alone,) = trials_of(Arm("word-at"), "sst", SETUP, [0], {})
+    on_record(records, template, alone, 0.99)
+    prediction = experiment_table(EXPERIMENTS["table-prediction"], "sst", Reader(Records(places.results), SETUP))
+    assert {row for row, _ in prediction.bold} == {13}
     lines = {(row[0], row[1]): row for row in table.rows}
     assert lines["vanilla", 0.0][6] == "reference"
     difference = lines["attention-vat", 2.0][4]

@@ -40,7 +40,7 @@ class Ground:
     budget: int = 6
     """Search runs of each arm."""
     search: Mapping[str, Any] = field(default_factory=dict)
-    """Options that search runs have instead: less text and fewer epochs, where a search on all of it takes hours."""
+    """Options that search runs have instead: less text, where a search on all of it takes hours."""
     near: str = ""
     """A pool of the task's own kind of text, for the experiment on few labels."""
 

@@ -10,10 +10,10 @@ from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, Experiment
 from attnvat.experiments.figures import amount_figure, strength_figure
 from attnvat.experiments.paper_numbers import CORRELATION, DISAGREEMENTS, PREDICTION
 from attnvat.experiments.records import Records
-from attnvat.experiments.rows import PEARSON, SCORE, Reader, Row, differences
+from attnvat.experiments.rows import PEARSON, SCORE, TITLES, Reader, Row, differences
 from attnvat.experiments.setup_notes import corpora_table, differences_from_paper
 from attnvat.experiments.statistics import verdict
-from attnvat.experiments.tables import MAKERS, TITLES
+from attnvat.experiments.tables import MAKERS
 from attnvat.report.tables import Cell, Table, number
 from attnvat.storage import atomic_write
 

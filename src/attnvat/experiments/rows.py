@@ -17,6 +17,15 @@ from attnvat.report.bootstrap import Interval
 from attnvat.report.tables import Cell, Spread, cell, spread
 from attnvat.training import Config
 
+TITLES = {
+    "sst": "SST",
+    "imdb": "IMDB",
+    "agnews": "AG News",
+    "cnn": "CNN news",
+    "snli": "SNLI",
+    "multinli": "MultiNLI",
+}
+"""Corpora as tables name them."""
 NOT_RUN = "not run"
 Record = Mapping[str, Any]
 Measure = Callable[[Record], float | None]

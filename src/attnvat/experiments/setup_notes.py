@@ -8,7 +8,8 @@ from typing import Any
 from attnvat.experiments.arms import FEW
 from attnvat.experiments.paper_numbers import UNLABELLED
 from attnvat.experiments.records import Records
-from attnvat.experiments.tables import METRICS, TITLES
+from attnvat.experiments.rows import TITLES
+from attnvat.experiments.tables import METRICS
 from attnvat.report.tables import Cell, Table
 
 Record = Mapping[str, Any]

@@ -10,6 +10,7 @@ from attnvat.experiments.rows import (
     FLIPS,
     PEARSON,
     SCORE,
+    TITLES,
     VALIDATION,
     Measure,
     Reader,
@@ -26,14 +27,6 @@ from attnvat.experiments.rows import (
 from attnvat.experiments.tables_of_variants import amounts, few_labels, rationales, readings, selection, strengths
 from attnvat.report.tables import Cell, Table
 
-TITLES = {
-    "sst": "SST",
-    "imdb": "IMDB",
-    "agnews": "AG News",
-    "cnn": "CNN news",
-    "snli": "SNLI",
-    "multinli": "MultiNLI",
-}
 METRICS = {"cnn": "accuracy", "snli": "micro-F1", "multinli": "micro-F1"}
 """Where it is not F1."""
 EPSILONS = (0.5, 1.0, 2.0)

@@ -9,6 +9,7 @@ from attnvat.experiments.rows import (
     FLIPS,
     PEARSON,
     SCORE,
+    TITLES,
     VALIDATION,
     Row,
     at,
@@ -73,7 +74,7 @@ def amounts(rows: Sequence[Row], corpus: str) -> Table:
     ]
     columns = ["technique", "N_u", "searched", "seeds", "validation F1", "test F1", "correlation"]
     columns += ["Δ F1 to vanilla, by seed", "p", "verdict"]
-    return Table(columns, cells, f"{corpus}: scores against the amount of unlabelled text", digits=2)
+    return Table(columns, cells, f"{TITLES[corpus]}: scores against the amount of unlabelled text", digits=2)
 
 
 def selection(rows: Sequence[Row], corpus: str) -> Table:
@@ -97,7 +98,7 @@ def selection(rows: Sequence[Row], corpus: str) -> Table:
         )
     columns = ["technique", "selection", "unlabelled", "seeds", "test F1", "paper"]
     columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation", "paper"]
-    return Table(columns, cells, f"{corpus}: F1 in percent, and correlation with gradients", digits=2)
+    return Table(columns, cells, f"{TITLES[corpus]}: F1 in percent, and correlation with gradients", digits=2)
 
 
 def readings(rows: Sequence[Row], corpus: str) -> Table:
@@ -120,7 +121,7 @@ def readings(rows: Sequence[Row], corpus: str) -> Table:
     ]
     columns = ["technique", "reading", "unlabelled", "searched", "seeds", "validation F1", "test F1"]
     columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation", "Δ correlation to vanilla", "p", "verdict"]
-    return Table(columns, cells, f"{corpus}: F1 in percent, and correlation with gradients", digits=3)
+    return Table(columns, cells, f"{TITLES[corpus]}: F1 in percent, and correlation with gradients", digits=3)
 
 
 def strengths(rows: Sequence[Row], corpus: str) -> Table:
@@ -142,7 +143,7 @@ def strengths(rows: Sequence[Row], corpus: str) -> Table:
     ]
     against = ["Δ to vanilla, by seed", "p", "verdict"]
     columns = ["technique", "ε", "seeds", "test F1", *against, "correlation", *against, "flips", *against]
-    caption = f"{corpus}: F1 and flips under attention ε 1 in percent, and correlation with gradients"
+    caption = f"{TITLES[corpus]}: F1 and flips under attention ε 1 in percent, and correlation with gradients"
     return Table(columns, cells, caption, digits=3)
 
 
@@ -163,4 +164,4 @@ def few_labels(rows: Sequence[Row], corpus: str) -> Table:
     ]
     columns = ["labels", "technique", "unlabelled", "searched", "seeds", "test F1"]
     columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation"]
-    return Table(columns, cells, f"{corpus}: F1 in percent with few labels", digits=2)
+    return Table(columns, cells, f"{TITLES[corpus]}: F1 in percent with few labels", digits=2)
