@@ -96,6 +96,14 @@ def test_search_on_own_data_prints_the_command_to_train_with(run: Run, tmp_path:
     assert json.loads((tmp_path / "s" / "search.json").read_text())["tried"] == record["tried"]
 
 
+def test_every_experiment_is_listed_with_its_question(run: Run) -> None:
+    """On 80 columns, as in a pipe: a table once left no room for the questions."""
+    listed = " ".join(run("paper", "list").stdout.split())
+    for experiment in EXPERIMENTS.values():
+        assert experiment.name in listed
+        assert experiment.question in listed
+
+
 @pytest.mark.parametrize("command", ["paper list", "paper run", "paper status", "paper show", "search"])
 def test_help_has_an_example(run: Run, command: str) -> None:
     assert f"attnvat {command} " in run(*command.split(), "--help").stdout + " "

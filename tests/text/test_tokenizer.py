@@ -40,6 +40,7 @@ def test_spans_cover_the_text_in_order_without_overlap(text: str) -> None:
 
 @given(TEXTS, TOKENIZERS)
 @example("İİ n’t <br /> 5", Tokenizer())
+@example(":\u200d<BR>", Tokenizer())
 def test_tokens_are_the_normalised_spans(text: str, tokenizer: Tokenizer) -> None:
     surfaces = [text[start:end] for start, end in tokenizer.spans(text)]
     assert tokenizer.tokenize(text) == tokenizer.normalise(surfaces)

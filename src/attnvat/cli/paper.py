@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
 from attnvat.cli.goes_on import goes_on_later
 from attnvat.errors import UserError, nearest
@@ -24,7 +26,6 @@ from attnvat.experiments.runner import Outcome, run_jobs, unfinished
 from attnvat.experiments.status import Times, duration, progress_of, status_table
 from attnvat.experiments.tables import experiment_table
 from attnvat.progress import stderr
-from attnvat.report.tables import Cell, Table
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -50,13 +51,12 @@ def list_experiments() -> None:
 
     Example: `attnvat paper list`
     """
-    rows: list[list[Cell]] = [
-        [e.name, e.paper or "ours", corpus, len(arms), SEEDS[corpus], GROUNDS[corpus].budget, e.question]
-        for e in EXPERIMENTS.values()
-        for corpus, arms in e.arms.items()
-    ]
-    columns = ["experiment", "in the paper", "data", "arms", "seeds", "search runs an arm", "question"]
-    Console().print(Table(columns, [*rows]).rich())
+    console = Console(highlight=False)
+    for experiment in EXPERIMENTS.values():
+        console.print(f"[bold]{experiment.name}[/bold] ({experiment.paper or 'not in the paper'})")
+        sizes = [f"{corpus} {len(arms)} arms × {SEEDS[corpus]} seeds" for corpus, arms in experiment.arms.items()]
+        for line in (experiment.question, " · ".join(sizes)):
+            console.print(Padding(Text(line), (0, 0, 0, 2)))
 
 
 @app.command()

@@ -127,9 +127,10 @@ def pattern() -> re.Pattern[str]:
     inside = rf"[{letters}\d{marks}]"
     ending = "(?:[smdSMD]|[lL][lL]|[rR][eE]|[vV][eE])"
     negation = rf"[nN]['’][tT](?!{inside})"
+    line_break = r"<[bB][rR]\s*+/?>"
     rules = [
         rf"[{letters}]{inside}++(?!['’])",
-        r"<[bB][rR]\s*+/?>",
+        line_break,
         rf"\d++(?:[.,:/]\d++)*(?!{inside})",
         rf"(?:[{letters}]\.){{2,}}",
         f"[{ideographs}][{marks}]*+",
@@ -138,7 +139,7 @@ def pattern() -> re.Pattern[str]:
         rf"{inside}+?(?={negation})",
         rf"{inside}++(?:['’](?!{ending}(?!{inside})){inside}++)*",
         r"\.{2,}|-{2,}",
-        rf"\S[{marks}]*+(?:\u200d\S[{marks}]*+)*",
+        rf"\S[{marks}]*+(?:\u200d(?!{line_break})\S[{marks}]*+)*",
     ]
     return re.compile("|".join(rules))
 
