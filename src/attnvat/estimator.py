@@ -47,6 +47,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight: float | None = None,
         neighbours: int | None = None,
         reading: str | None = None,
+        context_penalty: float = 0.0,
         vectors: str | None = None,
         data_dir: str | None = None,
         dimension: int | None = None,
@@ -80,6 +81,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.weight = weight
         self.neighbours = neighbours
         self.reading = reading
+        self.context_penalty = context_penalty
         self.vectors = vectors
         self.data_dir = data_dir
         self.dimension = dimension

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from attnvat.errors import UserError
 from attnvat.techniques import TECHNIQUES, PerturbationTechnique, options_of, technique
+from attnvat.techniques.catalogue import Options
 from batches import make_batch, make_model
 
 
@@ -37,6 +40,7 @@ def test_the_name_is_site_objective_basis(name: str) -> None:
         ("attention-at", {"xi": 0.1}, "takes no option 'xi'"),
         ("vanilla", {"epsilon": 1.0}, "takes no option 'epsilon'"),
         ("attention-vat", {"epsilom": 1.0}, "did you mean 'epsilon'"),
+        ("vanilla", {"context_penalty": -1.0}, "context_penalty is -1"),
     ],
 )
 def test_impossible_options_are_refused_by_name(name: str, options: dict[str, object], says: str) -> None:
@@ -53,4 +57,4 @@ def test_techniques_that_need_labels_refuse_unlabelled_text(name: str) -> None:
 @pytest.mark.parametrize("name", TECHNIQUES)
 def test_every_technique_says_what_it_is_and_takes_its_own_options(name: str) -> None:
     assert TECHNIQUES[name]
-    assert set(options_of(name)) <= {"epsilon", "xi", "iterations", "weight", "neighbours", "reading"}
+    assert set(options_of(name)) <= {field.name for field in dataclasses.fields(Options)}

@@ -98,6 +98,6 @@ def test_counters_survive_json_and_know_when_to_save_and_stop() -> None:
 
 
 def test_parts_of_a_loss_are_its_numbers() -> None:
-    values = [torch.tensor(x) for x in (1.5, 1.0, 0.5, 0.25, 3.0)]
+    values = [torch.tensor(x) for x in (1.5, 1.0, 0.5, 0.25, 3.0, 0.125)]
     found = parts(StepLoss(*values))
-    assert found == {"loss": 1.5, "clean": 1.0, "adversarial": 0.5, "norm": 0.25, "vanished": 3.0}
+    assert found == {"loss": 1.5, "clean": 1.0, "adversarial": 0.5, "norm": 0.25, "vanished": 3.0, "context": 0.125}

@@ -85,17 +85,29 @@ class Arm:
     reading: str | None = None
     epsilon: float | None = None
     """ε where it is set; nothing is searched then."""
+    context_penalty: float = 0.0
     searched: bool = True
 
     @property
     def title(self) -> str:
         """The technique as a table shows it."""
         title = self.technique + (f" ({self.reading})" if self.reading else "")
+        title += f", context penalty {self.context_penalty:g}" if self.context_penalty else ""
         return title if self.searched else f"{title}, nothing searched"
 
+    @property
+    def plain(self) -> bool:
+        """Whether it is plain training, which the others are held against."""
+        return self.technique == "vanilla" and not self.context_penalty
+
     def deciding(self) -> Arm:
-        """The arm whose search decides for this one: amounts and strategies share one, as do small label counts."""
-        return dataclasses.replace(self, strategy="random", amount=None, labels=FEW if self.labels else None)
+        """The arm whose search decides for this one.
+
+        Amounts, strategies and penalties on context share one, as do small label counts.
+        """
+        return dataclasses.replace(
+            self, strategy="random", amount=None, labels=FEW if self.labels else None, context_penalty=0.0
+        )
 
 
 def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
@@ -116,7 +128,7 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
         options["reading"] = arm.reading
     if arm.epsilon is not None:
         options["epsilon"] = arm.epsilon
-    return Config(**options)
+    return Config(**options, context_penalty=arm.context_penalty)
 
 
 def plan_of(arm: Arm, corpus: str, setup: Setup) -> SearchPlan | None:

@@ -17,6 +17,8 @@ AMOUNTS = (10_000, 25_000, 50_000, 100_000)
 """N_u of the amount curve besides 0 (the supervised runs)."""
 STRENGTHS = (0.1, 0.5, 2.0, 10.0)
 """ε of the curve of strengths besides 0 (vanilla with the techniques' dropout)."""
+PENALTIES = (0.1, 1.0)
+"""Weights of the penalty on context."""
 STRATEGIES = ("random", "bow", "embedding")
 LABELS = (100, 500, 1_000)
 
@@ -74,6 +76,14 @@ def strength_arms() -> list[Arm]:
     """Attention techniques without unlabelled text at growing ε; vanilla with their dropout is ε = 0."""
     names = ("attention-at", "attention-vat", "attention-ivat")
     return [UNTUNED, *(Arm(name, epsilon=epsilon) for name in names for epsilon in STRENGTHS)]
+
+
+def context_arms() -> list[Arm]:
+    """Vanilla and the paper's two techniques without and with a penalty on context, the latter also with news."""
+    names = ("vanilla", "attention-vat", "attention-ivat")
+    alone = [Arm(name, context_penalty=penalty) for name in names for penalty in (0.0, *PENALTIES)]
+    weights = (0.0, PENALTIES[0])
+    return [*alone, *(Arm(n, unlabelled=True, context_penalty=penalty) for n in names[1:] for penalty in weights)]
 
 
 def few_label_arms() -> list[Arm]:
@@ -154,6 +164,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Strength of the perturbation",
             "What does a larger ε do to prediction, to the truth of attention and to its robustness?",
             {"sst": strength_arms()},
+        ),
+        Experiment(
+            "table-context",
+            "Words instead of context",
+            "Is attention more truthful where states know little but their own word, and what does that cost?",
+            {"sst": context_arms()},
         ),
         Experiment(
             "table-few-labels",

@@ -58,7 +58,7 @@ def curves(
 ) -> str | None:
     """A panel for each measure, a line for each technique at the `place` of its rows, vanilla as a level."""
     reference = reference_of(rows)
-    techniques = list(dict.fromkeys(row.arm.technique for row in rows if row.arm.technique != "vanilla"))
+    techniques = list(dict.fromkeys(row.arm.technique for row in rows if not row.arm.plain))
     lines = {one: [row for row in rows if row.arm.technique == one and row.records] for one in techniques}
     lines = {one: sorted(found, key=place) for one, found in lines.items() if found}
     if not lines:

@@ -79,7 +79,7 @@ def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str
     for corpus in experiment.arms:
         rows = reader.rows(experiment, corpus)
         parts += [f"### {TITLES[corpus]}", ""]
-        if not any(row.records for row in rows if row.arm.technique != "vanilla"):
+        if not any(row.records for row in rows if not row.arm.plain):
             parts += [f"Not run yet: `{command(experiment, corpus, reader.setup, rows)}`", ""]
             continue
         draw = FIGURES.get(experiment.name)
@@ -130,9 +130,11 @@ def claims_table(reader: Reader) -> Table:
     """The paper's numbers for its own two techniques with unlabelled text, and whether ours reach them."""
     rows: list[list[Cell]] = []
     for corpus in ("sst", "imdb"):
-        for row in reader.rows(EXPERIMENTS["table-prediction"], corpus):
-            if not row.arm.unlabelled or row.arm.technique not in ("attention-vat", "attention-ivat"):
+        arms = [*EXPERIMENTS["table-prediction"].arms[corpus], *EXPERIMENTS["table-context"].arms.get(corpus, [])]
+        for arm in dict.fromkeys(arms):
+            if not arm.unlabelled or arm.technique not in ("attention-vat", "attention-ivat"):
                 continue
+            row = reader.row(arm, corpus)
             for name, measure, table, digits in (
                 ("F1", SCORE, PREDICTION, 2),
                 ("correlation", PEARSON, CORRELATION, 3),

@@ -146,7 +146,7 @@ class Reader:
 
 def reference_of(rows: Sequence[Row], labels: int | None = None) -> Row:
     """The row the others are held against: vanilla with its own search, or without where only that is shown."""
-    found = [r for r in rows if r.arm.technique == "vanilla" and r.arm.labels == labels]
+    found = [r for r in rows if r.arm.plain and r.arm.labels == labels]
     return max(found, key=lambda row: row.arm.searched)
 
 
@@ -162,8 +162,7 @@ def differences(rows: Sequence[Row], measure: Measure) -> list[Difference | None
     for row in rows:
         reference = reference_of(rows, row.arm.labels)
         # A second, untuned vanilla is there to be seen, not to be compared: it would only enlarge the family.
-        left_out = row.arm.technique == "vanilla"
-        found.append(None if left_out else paired_difference(row.values(measure), reference.values(measure)))
+        found.append(None if row.arm.plain else paired_difference(row.values(measure), reference.values(measure)))
     return family(found)
 
 

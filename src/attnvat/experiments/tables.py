@@ -24,7 +24,15 @@ from attnvat.experiments.rows import (
     pushed,
     reference_of,
 )
-from attnvat.experiments.tables_of_variants import amounts, few_labels, rationales, readings, selection, strengths
+from attnvat.experiments.tables_of_variants import (
+    amounts,
+    contexts,
+    few_labels,
+    rationales,
+    readings,
+    selection,
+    strengths,
+)
 from attnvat.report.tables import Cell, Table
 
 METRICS = {"cnn": "accuracy", "snli": "micro-F1", "multinli": "micro-F1"}
@@ -126,6 +134,7 @@ MAKERS: dict[str, Callable[[Sequence[Row], str], Table]] = {
     "table-selection": selection,
     "table-readings": readings,
     "figure-strength": strengths,
+    "table-context": contexts,
     "table-few-labels": few_labels,
 }
 """Experiment → the function that makes its table for a corpus."""

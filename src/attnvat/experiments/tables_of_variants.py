@@ -1,4 +1,4 @@
-"""The tables that vary one thing: rationales, amount and selection of unlabelled text, reading, ε, labels."""
+"""The tables that vary one thing: rationales, amount and selection of unlabelled text, reading, ε, context, labels."""
 
 from __future__ import annotations
 
@@ -126,11 +126,24 @@ def readings(rows: Sequence[Row], corpus: str) -> Table:
 
 def strengths(rows: Sequence[Row], corpus: str) -> Table:
     """Prediction, correlation and robustness against ε, each held against vanilla, which is ε = 0."""
+    heads: list[list[Cell]] = [[row.arm.technique, row.arm.epsilon or 0.0] for row in rows]
+    return three_sides(rows, corpus, ["technique", "ε"], heads)
+
+
+def contexts(rows: Sequence[Row], corpus: str) -> Table:
+    """Prediction, correlation and robustness with a penalty on context, each held against vanilla without."""
+    heads: list[list[Cell]] = [
+        [row.arm.technique, f"{row.arm.context_penalty:g}", row.unlabelled, row.options] for row in rows
+    ]
+    return three_sides(rows, corpus, ["technique", "context penalty", "unlabelled", "searched"], heads)
+
+
+def three_sides(rows: Sequence[Row], corpus: str, columns: list[str], heads: Sequence[Sequence[Cell]]) -> Table:
+    """How well the rows predict, how truthful and how robust their attention is, each held against vanilla."""
     scores, truths, flips = (differences(rows, measure) for measure in (SCORE, PEARSON, FLIPS))
     cells: list[Sequence[Cell]] = [
         [
-            row.arm.technique,
-            row.arm.epsilon or 0.0,
+            *head,
             len(row.records),
             row.cell(SCORE),
             *difference_cells(row, rows, score),
@@ -139,10 +152,10 @@ def strengths(rows: Sequence[Row], corpus: str) -> Table:
             row.cell(FLIPS),
             *difference_cells(row, rows, flip, higher=False),
         ]
-        for row, score, truth, flip in zip(rows, scores, truths, flips, strict=True)
+        for head, row, score, truth, flip in zip(heads, rows, scores, truths, flips, strict=True)
     ]
     against = ["Δ to vanilla, by seed", "p", "verdict"]
-    columns = ["technique", "ε", "seeds", "test F1", *against, "correlation", *against, "flips", *against]
+    columns = [*columns, "seeds", "test F1", *against, "correlation", *against, "flips", *against]
     caption = f"{TITLES[corpus]}: F1 and flips under attention ε 1 in percent, and correlation with gradients"
     return Table(columns, cells, caption, digits=3)
 

@@ -41,6 +41,10 @@ class SequenceClassifier(nn.Module, ABC):
     def encode(self, vectors: Tensor, batch: Batch) -> tuple[States, Tensor]:
         """States of the words and their pre-softmax attention scores (B, T)."""
 
+    def alone(self, vectors: Tensor, batch: Batch) -> Tensor:
+        """States of the attended text's words, each read as if it were the whole text (B, T, m)."""
+        return self.encoder.alone(vectors[:, : batch.ids.shape[1]], batch.mask)
+
     def decode(self, states: States, scores: Tensor, batch: Batch) -> Tensor:
         """Logits from states weighted by attention: (B,) for two classes, (B, C) for more.
 

@@ -42,6 +42,10 @@ class AttentionModel(Protocol):
         """States of the words and their pre-softmax attention scores (B, T)."""
         ...
 
+    def alone(self, vectors: Tensor, batch: Batch) -> Tensor:
+        """States of the attended text's words, each read as if it were the whole text (B, T, m)."""
+        ...
+
     def decode(self, states: States, scores: Tensor, batch: Batch) -> Tensor:
         """Logits: (B,) for two classes, (B, C) for more."""
         ...

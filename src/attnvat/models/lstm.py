@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from attnvat.models.precision import full_precision
@@ -64,6 +65,21 @@ class BiLSTM(nn.Module):
             behind, _ = self.backwards(reverse(x, order))
         states = torch.cat([ahead, reverse(behind, order)], dim=-1)
         return states * mask[:, :, None]
+
+    def alone(self, x: Tensor, mask: Tensor) -> Tensor:
+        """States of each word of x (B, T, d) as if it were a whole text, zero on padding (B, T, 2·hidden).
+
+        The state of a first step is known without an LSTM: nothing has gone before, so its forget gate and its
+        recurrent weights have nothing to act on.
+        """
+        states = []
+        with full_precision(x.device):
+            for lstm in (self.forwards, self.backwards):
+                weight, _, bias, recurrent_bias = lstm.all_weights[0]
+                gates = F.linear(x.to(weight.dtype), weight, bias + recurrent_bias)
+                enter, _, new, out = gates.chunk(4, dim=-1)
+                states.append(out.sigmoid() * (enter.sigmoid() * new.tanh()).tanh())
+        return torch.cat(states, dim=-1) * mask[:, :, None]
 
     def last(self, states: Tensor, lengths: Tensor) -> Tensor:
         """The final state of each direction, side by side (B, 2·hidden)."""

@@ -36,6 +36,7 @@ class Options:
     weight: float = 1.0
     neighbours: int = 15
     reading: str = DEFAULT_READING
+    context_penalty: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.epsilon >= 0:
@@ -50,6 +51,8 @@ class Options:
             raise UserError(f"weight (λ) is {self.weight}; it must be 0 or more")
         if self.neighbours < 1:
             raise UserError(f"neighbours is {self.neighbours}; it must be at least 1")
+        if not self.context_penalty >= 0:
+            raise UserError(f"context_penalty is {self.context_penalty}; it must be 0 or more")
 
 
 def options_of(name: str) -> tuple[str, ...]:
@@ -57,9 +60,9 @@ def options_of(name: str) -> tuple[str, ...]:
     if name not in TECHNIQUES:
         raise UserError(f"unknown technique {name!r}; {nearest(name, TECHNIQUES)}")
     if name == "vanilla":
-        return ()
+        return ("context_penalty",)
     site, kind = name.split("-")
-    taken = ["epsilon", "weight"]
+    taken = ["epsilon", "weight", "context_penalty"]
     if kind.endswith("vat"):
         taken += ["xi", "iterations"]
     if kind.startswith("i"):
@@ -72,11 +75,10 @@ def technique(name: str, **options: Any) -> Technique:
     taken = options_of(name)
     for option in options:
         if option not in taken:
-            says = nearest(option, taken) if taken else "it has none"
-            raise UserError(f"{name} takes no option {option!r}; {says}")
+            raise UserError(f"{name} takes no option {option!r}; {nearest(option, taken)}")
     chosen = Options(**options)
     if name == "vanilla":
-        return Vanilla()
+        return Vanilla(context_penalty=chosen.context_penalty)
     site_name, kind = name.split("-")
     site: Site = WordSite() if site_name == "word" else AttentionSite()
     objective: Objective = VirtualLoss() if kind.endswith("vat") else SupervisedLoss()
@@ -84,5 +86,13 @@ def technique(name: str, **options: Any) -> Technique:
     if kind.startswith("i"):
         basis = NeighbourBasis(chosen.neighbours) if site_name == "word" else DifferenceBasis(chosen.reading)
     return PerturbationTechnique(
-        name, site, objective, basis, chosen.epsilon, chosen.xi, chosen.iterations, chosen.weight
+        name,
+        site,
+        objective,
+        basis,
+        chosen.epsilon,
+        chosen.xi,
+        chosen.iterations,
+        chosen.weight,
+        chosen.context_penalty,
     )

@@ -12,6 +12,7 @@ from attnvat.models.contract import AttentionModel
 from attnvat.models.dropout import same_dropout
 from attnvat.models.probability import negative_log_likelihood
 from attnvat.techniques.bases import Basis, NeighbourBasis, at_least_float32
+from attnvat.techniques.context import context
 from attnvat.techniques.noise import draw_seed, sentence_noise
 from attnvat.techniques.norms import normalised, sentence_norm, unit
 from attnvat.techniques.objectives import Objective
@@ -33,6 +34,8 @@ class StepLoss:
     """Mean l2 norm of the perturbation over all sentences."""
     vanished: Tensor
     """Number of sentences whose gradient vanished and that were therefore not perturbed."""
+    context: Tensor
+    """Mean context in the words' states, before its weight; 0 where it has none."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Vanilla:
 
     name: str = "vanilla"
     virtual: bool = False
+    context_penalty: float = 0.0
+    """Weight of the context in the words' states."""
 
     def loss(
         self,
@@ -59,11 +64,20 @@ class Vanilla:
         unlabelled: Batch | None = None,
         generator: torch.Generator | None = None,  # noqa: ARG002
     ) -> StepLoss:
-        """The mean negative log-likelihood."""
+        """The mean negative log-likelihood and the penalty on context."""
         refuse_unlabelled(self.name, unlabelled)
-        clean = _supervised(clean_pass(model, labelled), labelled).mean()
-        zero = torch.zeros((), device=clean.device)
-        return StepLoss(clean, clean.detach(), zero, zero, zero)
+        clean = clean_pass(model, labelled)
+        supervised = _supervised(clean, labelled).mean()
+        zero = torch.zeros((), device=supervised.device)
+        held = context(model, clean, labelled).mean() if self.context_penalty else zero
+        return StepLoss(
+            total=supervised + self.context_penalty * held,
+            clean=supervised.detach(),
+            adversarial=zero,
+            norm=zero,
+            vanished=zero,
+            context=held.detach(),
+        )
 
     def refresh(self, model: AttentionModel) -> None:
         """Nothing is kept between epochs."""
@@ -92,6 +106,8 @@ class PerturbationTechnique:
     """Number of power iterations of VAT."""
     weight: float
     """λ, the weight of the adversarial loss."""
+    context_penalty: float = 0.0
+    """Weight of the context in the words' states."""
 
     @property
     def virtual(self) -> bool:
@@ -112,11 +128,14 @@ class PerturbationTechnique:
         unlabelled: Batch | None = None,
         generator: torch.Generator | None = None,
     ) -> StepLoss:
-        """The whole loss of one step: NLL over the labelled texts + λ · mean over all texts of the perturbed loss."""
+        """The whole loss of one step.
+
+        NLL over the labelled texts + λ · mean over all texts of the perturbed loss, and the penalty on context.
+        """
         if not self.virtual:
             refuse_unlabelled(self.name, unlabelled)
         seed = draw_seed(generator) if self.virtual else 0
-        terms, norms, vanished = [], [], []
+        terms, norms, vanished, contexts = [], [], [], []
         for batch in (labelled,) if unlabelled is None else (labelled, unlabelled):
             with same_dropout():
                 clean = clean_pass(model, batch)
@@ -127,13 +146,15 @@ class PerturbationTechnique:
                 terms.append(self.objective(perturbed, clean, batch))
             norms.append(sentence_norm(found.r))
             vanished.append(found.vanished)
-        adversarial = joined(terms).mean()
+            contexts.append(context(model, clean, batch) if self.context_penalty else torch.zeros_like(norms[-1]))
+        adversarial, held = joined(terms).mean(), joined(contexts).mean()
         return StepLoss(
-            total=supervised + self.weight * adversarial,
+            total=supervised + self.weight * adversarial + self.context_penalty * held,
             clean=supervised.detach(),
             adversarial=adversarial.detach(),
             norm=joined(norms).mean(),
             vanished=joined(vanished).sum(),
+            context=held.detach(),
         )
 
     def find(self, model: AttentionModel, clean: Pass, batch: Batch, seed: int) -> Perturbation:

@@ -66,6 +66,9 @@ class Config:
     weight: float | None = option(None, "weight of the adversarial loss, λ (1.0)", "technique")
     neighbours: int | None = option(None, "word-iat, word-ivat: near words a word may move to (15)", "technique")
     reading: str | None = option(None, "attention-iat, attention-ivat: reading of the difference basis", "technique")
+    context_penalty: float = option(
+        0.0, "weight of a penalty on what a word's state holds of the words around it (0.1 is a lot)", "technique"
+    )
 
     batch_size: int = option(32, "labelled texts a step and process", "optimisation")
     learning_rate: float = option(1e-3, "Adam's learning rate", "optimisation")
@@ -117,7 +120,7 @@ class Config:
 
     def build_technique(self) -> Technique:
         """The technique with the options that are set; those it does not take are refused."""
-        names = ("epsilon", "xi", "iterations", "weight", "neighbours", "reading")
+        names = ("epsilon", "xi", "iterations", "weight", "neighbours", "reading", "context_penalty")
         chosen = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return technique(self.technique, **chosen)
 

@@ -14,12 +14,13 @@ from attnvat.text.batch import Batch
 from attnvat.training.checkpoint import checkpoint_files
 from attnvat.training.config import Config
 
-PARTS = ("loss", "clean", "adversarial", "norm", "vanished")
+PARTS = ("loss", "clean", "adversarial", "norm", "vanished", "context")
 
 
 def parts(loss: StepLoss, accelerator: Accelerator | None = None) -> dict[str, float]:
     """The parts of a step's loss: means over the whole batch, however many processes share it."""
-    values = torch.stack([loss.total.detach(), loss.clean, loss.adversarial, loss.norm, loss.vanished]).double()
+    shown = [loss.total.detach(), loss.clean, loss.adversarial, loss.norm, loss.vanished, loss.context]
+    values = torch.stack(shown).double()
     if accelerator and accelerator.num_processes > 1:
         values = accelerator.reduce(values, reduction="mean")
         values[PARTS.index("vanished")] *= accelerator.num_processes
