@@ -24,7 +24,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attnvat.models import ModelConfig, build_model
 from attnvat.models.lstm import BiLSTM
-from attnvat.techniques import TECHNIQUES, technique
+from attnvat.techniques import TECHNIQUES, Technique, technique
 from attnvat.text.batch import Batch
 from attnvat.training.memory import keep_memory
 from attnvat.training.optimiser import build_optimisers
@@ -37,6 +37,7 @@ WORD_GOAL = 3.2
 LSTM_GOAL = {20: 1.5, 170: 3.5}
 MEMORY_GOAL = 1.1
 LONG = 2000
+HELD = "vanilla with a penalty on context"
 
 
 def make_batch(width: int, size: int = BATCH) -> Batch:
@@ -69,8 +70,7 @@ def step_times(width: int, rounds: int) -> dict[str, float]:
     model = build_model(ModelConfig(VOCABULARY, DIMENSION))
     optimisers = build_optimisers(model, 1e-3, 1e-5, touched_only=True, sparse=True)
 
-    def job(name: str) -> Callable[[], None]:
-        chosen = technique(name)
+    def job(chosen: Technique) -> Callable[[], None]:
         chosen.refresh(model)
 
         def run() -> None:
@@ -81,7 +81,8 @@ def step_times(width: int, rounds: int) -> dict[str, float]:
 
         return run
 
-    return interleaved({name: job(name) for name in TECHNIQUES}, rounds)
+    jobs = {name: job(technique(name)) for name in TECHNIQUES}
+    return interleaved(jobs | {HELD: job(technique("vanilla", context_penalty=0.1))}, rounds)
 
 
 def lstm_times(width: int, rounds: int) -> dict[str, float]:
@@ -144,7 +145,7 @@ def main() -> None:
     measured = {width: times_by_process("step_times", width, rounds[width], processes) for width in LENGTHS}
     print("| technique | " + " | ".join(f"T = {width}" for width in LENGTHS) + " |")
     print("|---|" + "---:|" * len(LENGTHS))
-    for name in TECHNIQUES:
+    for name in (*TECHNIQUES, HELD):
         cells = []
         for width in LENGTHS:
             ratio = middle(measured[width], name, "vanilla")

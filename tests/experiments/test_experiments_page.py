@@ -137,6 +137,29 @@ def test_strengths_are_held_against_vanilla_with_the_same_dropout(
     assert plan_of(Arm("attention-vat", epsilon=2.0), "sst", SETUP) is None
 
 
+def test_a_penalty_on_context_is_held_against_vanilla_without_and_claims_stand_beside(
+    places: Places, template: dict[str, Any], records: Records
+) -> None:
+    held = Arm("vanilla", context_penalty=0.1)
+    assert plan_of(held, "sst", SETUP) == plan_of(Arm("vanilla"), "sst", SETUP)
+    with_news = Arm("attention-vat", unlabelled=True, context_penalty=0.1)
+    for arm, score in ((held, 0.79), (with_news, 0.84)):
+        for trial in trials_of(arm, "sst", SETUP, range(10), {}):
+            assert trial.config.context_penalty == 0.1
+            assert "context0.1" in trial.name
+            on_record(records, template, trial, score)
+    page, _ = results_page(Records(places.results), SETUP)
+    table = experiment_table(EXPERIMENTS["table-context"], "sst", Reader(Records(places.results), SETUP))
+    lines = {(row[0], row[1], row[2]): row for row in table.texts()}
+    assert lines["vanilla", "0", "–"][8] == "reference"
+    assert lines["vanilla", "0.1", "–"][5] == "79.000 ± 0.000"
+    assert lines["vanilla", "0.1", "–"][8] == "worse"
+    assert lines["attention-vat", "0.1", "60 news"][8] == "better"
+    assert "| SST | attention-vat, context penalty 0.1 | F1 | 83.18 | 84.00 ± 0.00 | 10 | yes |" in page
+    # Plain training in the other tables is still plain training.
+    assert "By score, of 2 compared: better than vanilla: attention-ivat with 60 news." in page
+
+
 def test_nothing_on_record_gives_a_page_of_not_run(tmp_path: Path) -> None:
     page, figures = results_page(Records(tmp_path), SETUP)
     assert "0 runs and 0 searches" in page

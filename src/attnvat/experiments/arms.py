@@ -45,7 +45,7 @@ class Ground:
     """A pool of the task's own kind of text, for the experiment on few labels."""
 
 
-PAIRS = Ground({"epochs": 15}, Evaluation(robustness=300), budget=5)
+PAIRS = Ground({}, Evaluation(robustness=300), budget=5, search={"labeled_size": 4_000, "unlabeled_size": 4_000})
 GROUNDS: dict[str, Ground] = {
     "sst": Ground(
         {},
@@ -61,7 +61,13 @@ GROUNDS: dict[str, Ground] = {
         search={"labeled_size": 4_000, "unlabeled_size": 20_000},
         near="reviews",
     ),
-    "agnews": Ground({}, Evaluation(robustness=300), unlabelled=50_000, budget=5),
+    "agnews": Ground(
+        {"epochs": 5, "patience": 2},
+        Evaluation(robustness=300),
+        unlabelled=20_000,
+        budget=5,
+        search={"labeled_size": 4_000, "unlabeled_size": 4_000},
+    ),
     "snli": PAIRS,
     "multinli": PAIRS,
     "cnn": Ground({"max_length": 800}, Evaluation(robustness=200), budget=5),

@@ -69,15 +69,17 @@ class BiLSTM(nn.Module):
     def alone(self, x: Tensor, mask: Tensor) -> Tensor:
         """States of each word of x (B, T, d) as if it were a whole text, zero on padding (B, T, 2·hidden).
 
-        The state of a first step is known without an LSTM: nothing has gone before, so its forget gate and its
-        recurrent weights have nothing to act on.
+        The state of a first step needs no LSTM: nothing has gone before, so its forget gate and its recurrent weights
+        have nothing to act on.
         """
         states = []
         with full_precision(x.device):
             for lstm in (self.forwards, self.backwards):
                 weight, _, bias, recurrent_bias = lstm.all_weights[0]
-                gates = F.linear(x.to(weight.dtype), weight, bias + recurrent_bias)
-                enter, _, new, out = gates.chunk(4, dim=-1)
+                enter, _, new, out = weight.chunk(4)
+                bias_enter, _, bias_new, bias_out = (bias + recurrent_bias).chunk(4)
+                used, added = torch.cat([enter, new, out]), torch.cat([bias_enter, bias_new, bias_out])
+                enter, new, out = F.linear(x.to(used.dtype), used, added).chunk(3, dim=-1)
                 states.append(out.sigmoid() * (enter.sigmoid() * new.tanh()).tanh())
         return torch.cat(states, dim=-1) * mask[:, :, None]
 
