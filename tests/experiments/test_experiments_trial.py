@@ -99,7 +99,7 @@ def test_labelled_only_leaves_out_the_arms_with_unlabelled_text() -> None:
 def test_amounts_and_strategies_share_one_search_and_readings_have_their_own() -> None:
     assert len(Order(EXPERIMENTS["table-selection"], ("sst",)).searches()) == 3
     readings = Order(EXPERIMENTS["table-readings"], ("sst",)).searches()
-    assert len(readings) == 4 + 15
+    assert len(readings) == 4 + 12
     assert len({job.budget for job in readings if isinstance(job, SearchJob)}) == 1
 
 
