@@ -67,7 +67,7 @@ class Config:
     neighbours: int | None = option(None, "word-iat, word-ivat: near words a word may move to (15)", "technique")
     reading: str | None = option(None, "attention-iat, attention-ivat: reading of the difference basis", "technique")
     context_penalty: float = option(
-        0.0, "weight of a penalty on what a word's state holds of the words around it (0.1 is a lot)", "technique"
+        0.0, "penalty on other words in a word's state; 0.1 brings attention nearer to what counts", "technique"
     )
 
     batch_size: int = option(32, "labelled texts a step and process", "optimisation")
