@@ -147,8 +147,8 @@ class Speed:
 
 
 def shown(losses: dict[str, float]) -> str:
-    """Losses by part in a few characters."""
-    return ", ".join(f"{name} {value:.4g}" for name, value in losses.items())
+    """Losses by part in a few characters, without the parts that a technique does not have."""
+    return ", ".join(f"{name} {value:.4g}" for name, value in losses.items() if value or name == "loss")
 
 
 def summary(record: dict[str, Any]) -> str:
