@@ -152,7 +152,7 @@ def test_a_penalty_on_context_is_held_against_vanilla_without_and_claims_stand_b
     table = experiment_table(EXPERIMENTS["table-context"], "sst", Reader(Records(places.results), SETUP))
     lines = {(row[0], row[1], row[2]): row for row in table.texts()}
     assert lines["vanilla", "0", "–"][8] == "reference"
-    assert lines["vanilla", "0.1", "–"][5] == "79.000 ± 0.000"
+    assert lines["vanilla", "0.1", "–"][5] == "79.00 ± 0.00"
     assert lines["vanilla", "0.1", "–"][8] == "worse"
     assert lines["attention-vat", "0.1", "60 news"][8] == "better"
     assert "| SST | attention-vat, context penalty 0.1 | F1 | 83.18 | 84.00 ± 0.00 | 10 | yes |" in page

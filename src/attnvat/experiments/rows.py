@@ -166,13 +166,19 @@ def differences(rows: Sequence[Row], measure: Measure) -> list[Difference | None
     return family(found)
 
 
-def difference_cells(row: Row, rows: Sequence[Row], found: Difference | None, higher: bool = True) -> list[Cell]:
-    """Difference to vanilla with interval, corrected p and verdict; `higher` says which direction is better."""
+def difference_cells(
+    row: Row, rows: Sequence[Row], found: Difference | None, higher: bool = True, digits: int | None = None
+) -> list[Cell]:
+    """Difference to vanilla with interval, corrected p and verdict; `higher` says which direction is better.
+
+    With `digits` the interval is text, for a column with more digits than the rest of its table.
+    """
     if found is None:
         reference = row is reference_of(rows, row.arm.labels)
         return ["–", "–", "reference" if reference else "not compared" if row.records else NOT_RUN]
     p = "–" if math.isnan(found.corrected) else f"{found.corrected:.3f}"
-    return [found.interval, p, verdict(found, higher_is_better=higher)]
+    interval = found.interval if digits is None else cell(found.interval, digits)
+    return [interval, p, verdict(found, higher_is_better=higher)]
 
 
 def crossed(row: Row, reference: Row) -> Interval | None:

@@ -115,13 +115,13 @@ def readings(rows: Sequence[Row], corpus: str) -> Table:
             row.cell(SCORE),
             *difference_cells(row, rows, score),
             row.text(PEARSON),
-            *difference_cells(row, rows, truth),
+            *difference_cells(row, rows, truth, digits=3),
         ]
         for row, score, truth in zip(rows, scores, truths, strict=True)
     ]
     columns = ["technique", "reading", "unlabelled", "searched", "seeds", "validation F1", "test F1"]
     columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation", "Δ correlation to vanilla", "p", "verdict"]
-    return Table(columns, cells, f"{TITLES[corpus]}: F1 in percent, and correlation with gradients", digits=3)
+    return Table(columns, cells, f"{TITLES[corpus]}: F1 in percent, and correlation with gradients", digits=2)
 
 
 def strengths(rows: Sequence[Row], corpus: str) -> Table:
@@ -148,7 +148,7 @@ def three_sides(rows: Sequence[Row], corpus: str, columns: list[str], heads: Seq
             row.cell(SCORE),
             *difference_cells(row, rows, score),
             row.text(PEARSON),
-            *difference_cells(row, rows, truth),
+            *difference_cells(row, rows, truth, digits=3),
             row.cell(FLIPS),
             *difference_cells(row, rows, flip, higher=False),
         ]
@@ -157,7 +157,7 @@ def three_sides(rows: Sequence[Row], corpus: str, columns: list[str], heads: Seq
     against = ["Δ to vanilla, by seed", "p", "verdict"]
     columns = [*columns, "seeds", "test F1", *against, "correlation", *against, "flips", *against]
     caption = f"{TITLES[corpus]}: F1 and flips under attention ε 1 in percent, and correlation with gradients"
-    return Table(columns, cells, caption, digits=3)
+    return Table(columns, cells, caption, digits=2)
 
 
 def few_labels(rows: Sequence[Row], corpus: str) -> Table:
