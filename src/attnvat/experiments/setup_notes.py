@@ -44,6 +44,11 @@ def differences_from_paper(records: Records) -> list[str]:
         "The AT and iAT techniques have no use for unlabelled text; VAT and iVAT are shown without and with it, where "
         "the paper shows them with it only.",
     ]
+    if any(run["config"].get("context_penalty") for run in runs):
+        found.append(
+            "Rows that name a context penalty have one of our own, which the paper does not have, at the ε (vanilla: the "
+            "dropout) that was chosen without it."
+        )
     budgets = named(str(search["budget"]) for search in records.searches.values())
     if budgets:
         found.append(f"Search runs an arm: {budgets} (equal within a corpus unless a table says otherwise).")
