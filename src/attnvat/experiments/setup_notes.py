@@ -46,7 +46,7 @@ def differences_from_paper(records: Records) -> list[str]:
     ]
     if any(run["config"].get("context_penalty") for run in runs):
         found.append(
-            "Rows that name a context penalty have one of our own, which the paper does not have, at the ε (vanilla: the "
+            "Rows that name a context penalty have one of our own, which is not in the paper, at the ε (vanilla: the "
             "dropout) that was chosen without it."
         )
     budgets = named(str(search["budget"]) for search in records.searches.values())
