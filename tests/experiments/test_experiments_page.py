@@ -155,6 +155,7 @@ def test_a_penalty_on_context_is_held_against_vanilla_without_and_claims_stand_b
     assert lines["vanilla", "0.1", "–"][5] == "79.00 ± 0.00"
     assert lines["vanilla", "0.1", "–"][8] == "worse"
     assert lines["attention-vat", "0.1", "60 news"][8] == "better"
+    assert table.columns[-2:] == ["integrated", "leave-one-out"]
     assert "| SST | attention-vat, context penalty 0.1 | F1 | 83.18 | 84.00 ± 0.00 | 10 | yes |" in page
     assert "Rows that name a context penalty have one of our own" in page
     # Plain training in the other tables is still plain training.

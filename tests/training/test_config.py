@@ -198,6 +198,7 @@ def test_impossible_values_are_refused_by_name(wrong: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", TECHNIQUES)
 def test_a_technique_takes_its_options_and_no_other(name: str) -> None:
     values = {"epsilon": 0.3, "xi": 0.2, "iterations": 2, "weight": 2.0, "neighbours": 4, "reading": "shared"}
+    values |= {"context_penalty": 0.1}
     for option, value in values.items():
         if option in options_of(name):
             assert getattr(Config(technique=name, **{option: value}).resolved(), option) == value

@@ -42,6 +42,8 @@ def test_plain_lines_say_what_happened_and_no_more(
     assert step.startswith("epoch 2, step 2/3: loss 0.6, ")
     assert epoch.startswith("epoch 2: validation f1 81.25 (best so far), loss 0.5, ")
     assert "vanished" not in epoch  # no sentence lost its gradient
+    lost = summary(LINE | {"losses": {"loss": 0.0, "adversarial": 0.0, "norm": 0.5, "vanished": 2.0}})
+    assert lost.endswith(", loss 0, norm 0.5, vanished 2")
     assert "tokens/s" in epoch
 
 

@@ -15,6 +15,7 @@ from attnvat.experiments.rows import (
     at,
     difference_cells,
     differences,
+    importance,
     most_seeds,
 )
 from attnvat.report.tables import Cell, Table, cell
@@ -131,11 +132,19 @@ def strengths(rows: Sequence[Row], corpus: str) -> Table:
 
 
 def contexts(rows: Sequence[Row], corpus: str) -> Table:
-    """Prediction, correlation and robustness with a penalty on context, each held against vanilla without."""
+    """Prediction, correlation and robustness with a penalty on context, each held against vanilla without.
+
+    Other importances stand beside the gradient: the penalty must not be a cure for one measure alone.
+    """
     heads: list[list[Cell]] = [
         [row.arm.technique, f"{row.arm.context_penalty:g}", row.unlabelled, row.options] for row in rows
     ]
-    return three_sides(rows, corpus, ["technique", "context penalty", "unlabelled", "searched"], heads)
+    table = three_sides(rows, corpus, ["technique", "context penalty", "unlabelled", "searched"], heads)
+    others = {"integrated": importance("integrated-gradients"), "leave-one-out": importance("leave-one-out")}
+    cells: list[Sequence[Cell]] = [
+        [*line, *map(row.text, others.values())] for line, row in zip(table.rows, rows, strict=True)
+    ]
+    return Table([*table.columns, *others], cells, table.caption, digits=table.digits)
 
 
 def three_sides(rows: Sequence[Row], corpus: str, columns: list[str], heads: Sequence[Sequence[Cell]]) -> Table:
