@@ -89,8 +89,12 @@ def voyager_index(vectors: Floats, *, links: int = 16, effort: int = 200, build_
     index.add_items(vectors)
 
     def search(queries: Floats, k: int) -> Found:
-        places, distances = index.query(queries, k=k, query_ef=max(effort, 2 * k))
-        return 1 - distances, places.astype(np.int64)
+        found, _ = index.query(queries, k=k, query_ef=max(effort, 2 * k))
+        # Its distances have been seen not to be those of the places beside them: the cosines are taken anew.
+        places = found.astype(np.int64)
+        similarity = np.einsum("qd,qkd->qk", queries, vectors[places])
+        order = np.argsort(-similarity, axis=1, kind="stable")
+        return np.take_along_axis(similarity, order, axis=1), np.take_along_axis(places, order, axis=1)
 
     return search
 
