@@ -48,6 +48,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         neighbours: int | None = None,
         reading: str | None = None,
         context_penalty: float = 0.0,
+        unlabeled_ratio: float | None = None,
         vectors: str | None = None,
         data_dir: str | None = None,
         dimension: int | None = None,
@@ -82,6 +83,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.neighbours = neighbours
         self.reading = reading
         self.context_penalty = context_penalty
+        self.unlabeled_ratio = unlabeled_ratio
         self.vectors = vectors
         self.data_dir = data_dir
         self.dimension = dimension

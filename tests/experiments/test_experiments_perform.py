@@ -37,7 +37,7 @@ def test_a_trial_becomes_a_record_and_is_never_run_again(places: Places, world: 
     job = job_for(Arm("attention-vat", unlabelled=True))
     record = perform(job, places)
     (file,) = (places.results / "runs").glob("*.json")
-    assert file.name == f"sst-attention-vat-news-60-seed0-{job.identity}.json"
+    assert file.name == f"sst-attention-vat-news-60-ratio2-seed0-{job.identity}.json"
     assert json.loads(file.read_text()) == record
     assert record["data"]["n_labelled"] == 96
     assert record["data"]["n_unlabelled"] == 60

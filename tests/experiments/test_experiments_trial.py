@@ -103,6 +103,16 @@ def test_amounts_and_strategies_share_one_search_and_readings_have_their_own() -
     assert len({job.budget for job in readings if isinstance(job, SearchJob)}) == 1
 
 
+def test_steps_have_two_unlabelled_texts_a_label_unless_epochs_read_all_and_both_share_a_search() -> None:
+    some = Arm("attention-vat", unlabelled=True)
+    whole = dataclasses.replace(some, whole=True)
+    assert plan_of(some, "sst", Setup()) == plan_of(whole, "sst", Setup())
+    ratios = [trials_of(arm, "sst", Setup(), [0], {})[0].config.unlabeled_ratio for arm in (some, whole)]
+    assert ratios == [2.0, None]
+    alone = trials_of(Arm("attention-vat"), "sst", Setup(), [0], {})[0]
+    assert alone.config.unlabeled_ratio is None
+
+
 def test_searches_have_less_text_than_the_runs_they_decide_for() -> None:
     def sizes(arm: Arm, corpus: str) -> tuple[int | None, int | None]:
         plan = plan_of(arm, corpus, Setup())
@@ -112,9 +122,9 @@ def test_searches_have_less_text_than_the_runs_they_decide_for() -> None:
     assert sizes(Arm("attention-vat"), "sst") == (None, None)
     assert sizes(Arm("attention-vat", unlabelled=True), "sst") == (None, 10_000)
     assert sizes(Arm("vanilla"), "imdb") == (4_000, None)
-    assert sizes(Arm("attention-vat", unlabelled=True), "imdb") == (4_000, 20_000)
+    assert sizes(Arm("attention-vat", unlabelled=True), "imdb") == (4_000, 8_000)
     # Few-label searches have few labels already.
-    assert sizes(Arm("attention-vat", unlabelled=True, labels=100), "imdb") == (500, 5_000)
+    assert sizes(Arm("attention-vat", unlabelled=True, labels=100), "imdb") == (500, 10_000)
 
 
 def test_what_a_search_chose_goes_into_the_trials() -> None:

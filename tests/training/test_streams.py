@@ -47,6 +47,22 @@ def test_an_epoch_visits_every_text_once(labelled: int, ratio: float) -> None:
         assert orders[0] != orders[1] != orders[2]
 
 
+def test_a_ratio_lets_steps_take_fewer_and_the_next_epoch_go_on_with_the_others() -> None:
+    streams = Streams(dataset(64), dataset(192, 1, labels=False), 16, seed=0, ratio=1.5)
+    for _ in range(2):  # two epochs of the labelled texts are one pass over the unlabelled
+        taken = [more or [] for _ in range(2) for _, more in steps(streams, streams.steps_per_epoch)]
+        assert [len(rows) for rows in taken] == [24] * 8
+        assert Counter(row for rows in taken for row in rows) == Counter(range(192))
+    assert streams.at_epoch_start
+
+
+def test_a_ratio_above_what_there_is_changes_nothing() -> None:
+    def order(ratio: float | None) -> list[Step]:
+        return steps(Streams(dataset(90), dataset(200, labels=False), 16, 1, ratio=ratio), 12)
+
+    assert order(None) == order(3) != order(2)
+
+
 def test_few_unlabelled_batches_are_spread_over_the_epoch() -> None:
     streams = Streams(dataset(320), dataset(5, labels=False), 16, seed=0)
     due = [n for n, (_, more) in enumerate(steps(streams, 20)) if more]
@@ -80,11 +96,12 @@ def test_restored_streams_go_on_as_the_first_ones_would_have(place: int) -> None
     assert steps(again, 14) == steps(first, 14)
 
 
+@pytest.mark.parametrize("ratio", [None, 2])
 @pytest.mark.parametrize("processes", [2, 3])
-def test_shares_of_all_processes_are_the_whole_batch(processes: int) -> None:
+def test_shares_of_all_processes_are_the_whole_batch(processes: int, ratio: float | None) -> None:
     labelled, unlabelled = dataset(96), dataset(288, 1, labels=False)
-    whole = Streams(labelled, unlabelled, 8 * processes, seed=1)
-    shares = [Streams(labelled, unlabelled, 8, 1, number, processes) for number in range(processes)]
+    whole = Streams(labelled, unlabelled, 8 * processes, seed=1, ratio=ratio)
+    shares = [Streams(labelled, unlabelled, 8, 1, number, processes, ratio) for number in range(processes)]
     for _ in range(2 * whole.steps_per_epoch):
         (both,) = steps(whole, 1)
         parts = [steps(share, 1)[0] for share in shares]

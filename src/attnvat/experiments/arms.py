@@ -16,8 +16,10 @@ SEARCH_SEED = 1000
 """The seed of all search runs: none of those whose scores are reported."""
 FEW = 500
 """With few labels, ε is searched once, at this many."""
-FEW_RATIO = 10
-"""Unlabelled texts for each label when there are few: with the paper's 50,000, one step would see thousands of them."""
+FEW_UNLABELLED = 10_000
+"""N_u with few labels."""
+RATIO = 2.0
+"""Unlabelled texts a step for each labelled one: N_u then decides how many different texts are seen, not the cost."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,10 @@ GROUNDS: dict[str, Ground] = {
         near="review-sentences",
     ),
     "imdb": Ground(
-        {"max_length": 400, "epochs": 8, "patience": 2},
+        {"max_length": 400, "epochs": 5, "patience": 2},
         Evaluation(robustness=200, rationales="eraser-movies"),
         unlabelled=150_000,
-        search={"labeled_size": 4_000, "unlabeled_size": 20_000},
+        search={"labeled_size": 4_000, "unlabeled_size": 8_000},
         near="reviews",
     ),
     "agnews": Ground(
@@ -81,6 +83,8 @@ class Arm:
 
     technique: str
     unlabelled: bool = False
+    whole: bool = False
+    """Whether every epoch reads all unlabelled texts, rather than `RATIO` for each labelled one."""
     strategy: str = "random"
     amount: int | None = None
     """N_u where it is not the corpus' usual one."""
@@ -109,10 +113,11 @@ class Arm:
     def deciding(self) -> Arm:
         """The arm whose search decides for this one.
 
-        Amounts, strategies and penalties on context share one, as do small label counts.
+        Amounts, ratios, strategies and penalties on context share one, as do small label counts.
         """
+        labels = FEW if self.labels else None
         return dataclasses.replace(
-            self, strategy="random", amount=None, labels=FEW if self.labels else None, context_penalty=0.0
+            self, whole=False, strategy="random", amount=None, labels=labels, context_penalty=0.0
         )
 
 
@@ -122,14 +127,16 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
     options: dict[str, Any] = {"data": corpus, "vectors": setup.vectors, "technique": arm.technique, "seed": seed}
     options |= ground.options
     if arm.labels:
-        options |= {"labeled_size": arm.labels, "batch_size": 8, "epochs": 40, "patience": 8}
+        options |= {"labeled_size": arm.labels, "batch_size": 8, "epochs": 25, "patience": 5}
     if arm.unlabelled and ground.unlabelled is None:
         options |= {"unlabeled": "corpus", "unlabeled_size": arm.amount}
     elif arm.unlabelled:
         pool = ground.near if arm.near else setup.pool
         strategy = "" if arm.strategy == "random" else f":{arm.strategy}"
-        usual = FEW_RATIO * arm.labels if arm.labels else ground.unlabelled
+        usual = FEW_UNLABELLED if arm.labels else ground.unlabelled
         options |= {"unlabeled": f"pool:{pool}{strategy}", "unlabeled_size": arm.amount or usual}
+    if arm.unlabelled and not arm.whole:
+        options["unlabeled_ratio"] = RATIO
     if arm.reading:
         options["reading"] = arm.reading
     if arm.epsilon is not None:
@@ -146,7 +153,7 @@ def plan_of(arm: Arm, corpus: str, setup: Setup) -> SearchPlan | None:
         less = {
             name: value for name, value in GROUNDS[corpus].search.items() if name != "unlabeled_size" or arm.unlabelled
         }
-        config = dataclasses.replace(config, **less)
+        config = dataclasses.replace(config, **less, unlabeled_ratio=None)
     return SearchPlan(config, space_of(arm.technique))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnvat.errors import UserError, nearest
 from attnvat.experiments.arms import Arm
@@ -63,6 +63,14 @@ def selection_arms() -> list[Arm]:
     """The paper's two techniques with each way of choosing the unlabelled texts."""
     names = ("attention-vat", "attention-ivat")
     return [VANILLA, *(Arm(name, unlabelled=True, strategy=strategy) for name in names for strategy in STRATEGIES)]
+
+
+def mixing_arms() -> list[Arm]:
+    """The paper's two techniques with a part of the news an epoch, with all of it, and with text of the task's kind."""
+    found = [VANILLA, UNTUNED]
+    for arm in semi_supervised("attention-vat", "attention-ivat"):
+        found += [arm, replace(arm, whole=True), replace(arm, near=True)]
+    return found
 
 
 def reading_arms() -> list[Arm]:
@@ -156,6 +164,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Does it matter how the unlabelled texts are chosen?",
             {"sst": selection_arms()},
             "Table 6",
+        ),
+        Experiment(
+            "table-mixing",
+            "Mixing of unlabelled text",
+            "Does it matter how many unlabelled texts a step has, and whether they are of the task's own kind?",
+            {"sst": mixing_arms()},
         ),
         Experiment(
             "table-readings",

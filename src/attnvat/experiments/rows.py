@@ -107,6 +107,13 @@ class Row:
         return f"{amount}{'the other half' if name == 'corpus' else name}"
 
     @property
+    def mixed(self) -> str:
+        """How many unlabelled texts go with each labelled one, as a table shows it."""
+        if not self.arm.unlabelled:
+            return "–"
+        return "all, by epoch" if self.config.unlabeled_ratio is None else f"{self.config.unlabeled_ratio:g}"
+
+    @property
     def options(self) -> str:
         """The searched options as a table shows them."""
         if not self.arm.searched:

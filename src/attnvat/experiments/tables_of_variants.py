@@ -1,4 +1,4 @@
-"""The tables that vary one thing: rationales, amount and selection of unlabelled text, reading, ε, context, labels."""
+"""The tables that vary one thing: rationales, unlabelled text and its mixing, reading, ε, context, labels."""
 
 from __future__ import annotations
 
@@ -100,6 +100,12 @@ def selection(rows: Sequence[Row], corpus: str) -> Table:
     columns = ["technique", "selection", "unlabelled", "seeds", "test F1", "paper"]
     columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation", "paper"]
     return Table(columns, cells, f"{TITLES[corpus]}: F1 in percent, and correlation with gradients", digits=2)
+
+
+def mixing(rows: Sequence[Row], corpus: str) -> Table:
+    """Prediction, correlation and robustness by how unlabelled texts are mixed in, each held against vanilla."""
+    heads: list[list[Cell]] = [[row.arm.title, row.unlabelled, row.mixed, row.options] for row in rows]
+    return three_sides(rows, corpus, ["technique", "unlabelled", "for each labelled", "searched"], heads)
 
 
 def readings(rows: Sequence[Row], corpus: str) -> Table:

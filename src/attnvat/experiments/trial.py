@@ -114,6 +114,7 @@ class Trial:
         parts += [f"{config.labeled_size}-labels"] if config.labeled_size else []
         if config.unlabeled:
             parts.append(f"{config.unlabeled.removeprefix('pool:').replace(':', '-')}-{config.unlabeled_size or 'all'}")
+            parts += [f"ratio{config.unlabeled_ratio:g}"] if config.unlabeled_ratio else []
         return "-".join([*parts, f"seed{config.seed}"])
 
     def to_dict(self) -> dict[str, Any]:

@@ -42,6 +42,9 @@ class Config:
     labeled_size: int | None = option(None, "use only this many labelled texts, drawn evenly by class", "data")
     unlabeled: str | None = option(None, "POOL[:SELECTION], a file of texts, or `corpus` for the corpus' own", "data")
     unlabeled_size: int | None = option(None, "use only this many unlabelled texts, drawn at random", "data")
+    unlabeled_ratio: float | None = option(
+        None, "at most this many unlabelled texts a step for each labelled one; without it, an epoch reads all", "data"
+    )
 
     lower: bool = option(True, "lower-case the text", "text")
     numbers: bool = option(True, "write every number as one symbol", "text")
@@ -95,7 +98,7 @@ class Config:
         for name in ("labeled_size", "unlabeled_size", "max_vocabulary", "max_length", "dimension"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        for name in ("learning_rate", "clip"):
+        for name in ("learning_rate", "clip", "unlabeled_ratio"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be above 0")
         if not self.l2 >= 0:

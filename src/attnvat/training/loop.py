@@ -78,7 +78,8 @@ def fit(
     optimisers = build_optimisers(model, config.learning_rate, config.l2, config.embedding_updates == "touched", sparse)
     training, *optimisers = accelerator.prepare(TrainingStep(model, technique), *optimisers)
     plain = [getattr(optimiser, "optimizer", optimiser) for optimiser in optimisers]
-    streams = Streams(data.train, data.unlabelled, config.batch_size, config.seed, process, accelerator.num_processes)
+    processes, ratio = accelerator.num_processes, config.unlabeled_ratio
+    streams = Streams(data.train, data.unlabelled, config.batch_size, config.seed, process, processes, ratio)
     counters = Counters()
     history: list[dict[str, Any]] = []
     best = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}

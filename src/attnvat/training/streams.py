@@ -1,7 +1,12 @@
-"""The labelled and the unlabelled stream side by side: one epoch visits each of their texts once."""
+"""The labelled and the unlabelled stream side by side.
+
+An epoch visits every labelled text once, and every unlabelled one too unless a ratio says that steps take fewer: then
+the unlabelled stream goes on in the next epoch where it stopped.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +29,7 @@ class Streams:
         seed: int,
         process: int = 0,
         processes: int = 1,
+        ratio: float | None = None,
     ) -> None:
         self._data = labelled
         self._more = unlabelled
@@ -33,6 +39,8 @@ class Streams:
         if unlabelled is not None:
             # As many unlabelled batches as labelled ones, so that an epoch is one pass over both.
             size = -(-len(unlabelled) // self.labelled.batches_per_epoch)
+            if ratio is not None:
+                size = min(size, math.ceil(ratio * batch_size * processes))
             self.unlabelled = BatchStream(unlabelled.lengths, size, seed + 1)
 
     @property
