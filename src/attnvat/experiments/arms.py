@@ -60,6 +60,7 @@ GROUNDS: dict[str, Ground] = {
         {"max_length": 400, "epochs": 5, "patience": 2},
         Evaluation(robustness=200, rationales="eraser-movies"),
         unlabelled=150_000,
+        budget=4,
         search={"labeled_size": 4_000, "unlabeled_size": 8_000},
         near="reviews",
     ),

@@ -34,12 +34,7 @@ def semi_supervised(*techniques: str) -> list[Arm]:
 
 
 ALL = [VANILLA, UNTUNED, *supervised(*list(TECHNIQUES)[1:]), *semi_supervised(*VIRTUAL)]
-MANY = [
-    VANILLA,
-    UNTUNED,
-    *supervised("attention-at", "attention-iat", *VIRTUAL),
-    *semi_supervised(*VIRTUAL),
-]
+MANY = [VANILLA, UNTUNED, *supervised("attention-at", "attention-iat"), *semi_supervised(*VIRTUAL)]
 SOME = [
     VANILLA,
     UNTUNED,
@@ -99,8 +94,8 @@ def context_arms() -> list[Arm]:
 
 
 def few_label_arms() -> list[Arm]:
-    """Vanilla and three VAT techniques with few labels: alone, with news, with text of the task's own kind."""
-    names = ("word-vat", "attention-vat", "attention-ivat")
+    """Vanilla and two VAT techniques with few labels: alone, with news, with text of the task's own kind."""
+    names = ("word-vat", "attention-ivat")
     arms = []
     for labels in LABELS:
         arms.append(Arm("vanilla", labels=labels))
