@@ -50,6 +50,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         context_penalty: float = 0.0,
         unlabeled_ratio: float | None = None,
         vectors: str | None = None,
+        language_model: str | None = None,
         data_dir: str | None = None,
         dimension: int | None = None,
         lower: bool = True,
@@ -85,6 +86,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.context_penalty = context_penalty
         self.unlabeled_ratio = unlabeled_ratio
         self.vectors = vectors
+        self.language_model = language_model
         self.data_dir = data_dir
         self.dimension = dimension
         self.lower = lower

@@ -15,6 +15,7 @@ from attnvat.progress import stderr
 
 COMMANDS = (
     "train",
+    "pretrain",
     "config",
     "evaluate",
     "compare",

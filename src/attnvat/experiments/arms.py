@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from attnvat.experiments.search import SearchPlan
 from attnvat.experiments.space import space_of
@@ -97,6 +97,8 @@ class Arm:
     epsilon: float | None = None
     """ε where it is set; nothing is searched then."""
     context_penalty: float = 0.0
+    pretrained: Literal["", "far", "near"] = ""
+    """Whether it starts from a language model: of the usual unlabelled text, or of the task's own kind."""
     searched: bool = True
 
     @property
@@ -109,17 +111,15 @@ class Arm:
     @property
     def plain(self) -> bool:
         """Whether it is plain training, which the others are held against."""
-        return self.technique == "vanilla" and not self.context_penalty
+        return self.technique == "vanilla" and not self.context_penalty and not self.pretrained
 
     def deciding(self) -> Arm:
         """The arm whose search decides for this one.
 
-        Amounts, ratios, strategies and penalties on context share one, as do small label counts.
+        Amounts, ratios, strategies, penalties on context and language models share one, as do small label counts.
         """
-        labels = FEW if self.labels else None
-        return dataclasses.replace(
-            self, whole=False, strategy="random", amount=None, labels=labels, context_penalty=0.0
-        )
+        usual = Arm(self.technique, self.unlabelled, near=self.near, reading=self.reading)
+        return dataclasses.replace(usual, labels=FEW if self.labels else None)
 
 
 def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
@@ -138,6 +138,8 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
         options |= {"unlabeled": f"pool:{pool}{strategy}", "unlabeled_size": arm.amount or usual}
     if arm.unlabelled and not arm.whole:
         options["unlabeled_ratio"] = RATIO
+    if arm.pretrained:
+        options["language_model"] = f"pool:{ground.near if arm.pretrained == 'near' else setup.pool}"
     if arm.reading:
         options["reading"] = arm.reading
     if arm.epsilon is not None:

@@ -93,6 +93,16 @@ def context_arms() -> list[Arm]:
     return [*alone, *(Arm(n, unlabelled=True, context_penalty=penalty) for n in names[1:] for penalty in weights)]
 
 
+def pretraining_arms() -> list[Arm]:
+    """Vanilla and the paper's two techniques without and with a language model to start from, of news or of reviews."""
+    found = [VANILLA]
+    for kind in ("far", "near"):
+        found.append(replace(VANILLA, pretrained=kind))
+        for arm in semi_supervised("attention-vat", "attention-ivat"):
+            found += [replace(arm, near=kind == "near"), replace(arm, near=kind == "near", pretrained=kind)]
+    return found
+
+
 def few_label_arms() -> list[Arm]:
     """Vanilla and two VAT techniques with few labels: alone, with news, with text of the task's own kind."""
     names = ("word-vat", "attention-ivat")
@@ -101,6 +111,8 @@ def few_label_arms() -> list[Arm]:
         arms.append(Arm("vanilla", labels=labels))
         arms += [Arm(name, labels=labels) for name in names]
         arms += [Arm(name, unlabelled=True, labels=labels, near=near) for near in (False, True) for name in names]
+        arms += [Arm("vanilla", labels=labels, pretrained=kind) for kind in ("far", "near")]
+        arms.append(Arm("attention-ivat", unlabelled=True, labels=labels, near=True, pretrained="near"))
     return arms
 
 
@@ -184,6 +196,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Words instead of context",
             "Is attention more truthful where states know little but their own word, and what does that cost?",
             {"sst": context_arms()},
+        ),
+        Experiment(
+            "table-pretraining",
+            "A language model to start from",
+            "Does unlabelled text pay when the encoder has first learnt to foretell its words?",
+            {"sst": pretraining_arms()},
         ),
         Experiment(
             "table-few-labels",

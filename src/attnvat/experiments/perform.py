@@ -17,6 +17,7 @@ from attnvat.errors import UserError
 from attnvat.evaluation.subject import Subject
 from attnvat.evaluation.suite import evaluate
 from attnvat.experiments.job import Job, SearchJob, TrialJob
+from attnvat.experiments.languages import open_language_of
 from attnvat.experiments.pools import PREFIX, open_pool
 from attnvat.experiments.records import Places, Records, run_record, search_record
 from attnvat.experiments.search import Tried, search
@@ -69,7 +70,10 @@ def perform_trial(trial: Trial, folder: Path, places: Places, display: Display |
     started = time.monotonic()
     evaluations = measure(trial, pretrained, corpus, places)
     seconds = {"training": training_seconds(folder), "evaluation": time.monotonic() - started}
-    return run_record(trial, result, history, evaluations, data | sizes(corpus, prepared, data["vectors"]), seconds)
+    source = data["vectors"]
+    if "language_model" in data:
+        source = f"the language model of {data['language_model']['pool']['name']}, then {source}"
+    return run_record(trial, result, history, evaluations, data | sizes(corpus, prepared, source), seconds)
 
 
 def finished_training(folder: Path) -> tuple[Pretrained, dict[str, Any], list[dict[str, Any]]]:
@@ -119,6 +123,11 @@ def on_this_machine(config: Config, places: Places) -> tuple[Config, Corpus, dic
         data["pool"] = pool.description
     elif config.unlabeled == "corpus":
         data["pool"] = {"name": "corpus", "title": f"{corpus.name}'s own unlabelled texts", "strategy": "random"}
+    if config.language_model:
+        folder, data["language_model"] = open_language_of(
+            config.language_model, corpus, places.work, places.data_dir, config.vectors, config.hidden
+        )
+        config = dataclasses.replace(config, language_model=folder)
     return config, corpus, data
 
 

@@ -107,6 +107,11 @@ class Row:
         return f"{amount}{'the other half' if name == 'corpus' else name}"
 
     @property
+    def pretrained(self) -> str:
+        """The text of the language model it starts from, as a table shows it."""
+        return str(self.config.language_model).removeprefix(PREFIX) if self.config.language_model else "–"
+
+    @property
     def mixed(self) -> str:
         """How many unlabelled texts go with each labelled one, as a table shows it."""
         if not self.arm.unlabelled:

@@ -49,6 +49,13 @@ def differences_from_paper(records: Records) -> list[str]:
             "Rows that name a context penalty have one of our own, which is not in the paper, at the ε (vanilla: the "
             "dropout) that was chosen without it."
         )
+    languages = [run["data"]["language_model"] for run in runs if "language_model" in run["data"]]
+    read = named(f"{one['pool']['name']} ({one['texts']:,} texts, {one['tokens']:,} tokens)" for one in languages)
+    if languages:
+        found.append(
+            f"Rows that name a language model start from one that has read {read} once; that is not in the paper. ε and "
+            "dropout are those chosen without it."
+        )
     budgets = named(str(search["budget"]) for search in records.searches.values())
     if budgets:
         found.append(f"Search runs an arm: {budgets} (equal within a corpus unless a table says otherwise).")

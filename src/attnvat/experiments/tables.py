@@ -29,6 +29,7 @@ from attnvat.experiments.tables_of_variants import (
     contexts,
     few_labels,
     mixing,
+    pretraining,
     rationales,
     readings,
     selection,
@@ -137,6 +138,7 @@ MAKERS: dict[str, Callable[[Sequence[Row], str], Table]] = {
     "table-readings": readings,
     "figure-strength": strengths,
     "table-context": contexts,
+    "table-pretraining": pretraining,
     "table-few-labels": few_labels,
 }
 """Experiment → the function that makes its table for a corpus."""

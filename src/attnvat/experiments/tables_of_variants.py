@@ -153,6 +153,12 @@ def contexts(rows: Sequence[Row], corpus: str) -> Table:
     return Table([*table.columns, *others], cells, table.caption, digits=table.digits)
 
 
+def pretraining(rows: Sequence[Row], corpus: str) -> Table:
+    """Prediction, correlation and robustness with a language model to start from, each held against vanilla without."""
+    heads: list[list[Cell]] = [[row.arm.technique, row.pretrained, row.unlabelled, row.options] for row in rows]
+    return three_sides(rows, corpus, ["technique", "language model of", "unlabelled", "searched"], heads)
+
+
 def three_sides(rows: Sequence[Row], corpus: str, columns: list[str], heads: Sequence[Sequence[Cell]]) -> Table:
     """How well the rows predict, how truthful and how robust their attention is, each held against vanilla."""
     scores, truths, flips = (differences(rows, measure) for measure in (SCORE, PEARSON, FLIPS))
@@ -181,6 +187,7 @@ def few_labels(rows: Sequence[Row], corpus: str) -> Table:
         [
             row.arm.labels,
             row.arm.title,
+            row.pretrained,
             row.unlabelled,
             row.options,
             len(row.records),
@@ -190,6 +197,6 @@ def few_labels(rows: Sequence[Row], corpus: str) -> Table:
         ]
         for row, difference in zip(rows, differences(rows, SCORE), strict=True)
     ]
-    columns = ["labels", "technique", "unlabelled", "searched", "seeds", "test F1"]
+    columns = ["labels", "technique", "language model of", "unlabelled", "searched", "seeds", "test F1"]
     columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation"]
     return Table(columns, cells, f"{TITLES[corpus]}: F1 in percent with few labels", digits=2)

@@ -39,8 +39,11 @@ class Checkpoint:
     """Weights, optimiser moments, random generators, technique state."""
 
 
-def write_checkpoint(folder: Path, step: int, checkpoint: Checkpoint, keep: int) -> Path:
-    """Add a checkpoint to `folder` and drop all but the last `keep`; a failure leaves and names the last good one."""
+def write_checkpoint(folder: Path, step: int, checkpoint: Checkpoint, keep: int, again: str = "") -> Path:
+    """Add a checkpoint to `folder` and drop all but the last `keep`; a failure leaves and names the last good one.
+
+    `again` says how to go on after a failure, where it is not by resuming a run.
+    """
     path = folder / f"step-{step:09d}.safetensors"
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.tensors.items()}
     described = {"attnvat": json.dumps({"format": FORMAT, **checkpoint.state})}
@@ -51,9 +54,8 @@ def write_checkpoint(folder: Path, step: int, checkpoint: Checkpoint, keep: int)
             handle.write(save(tensors, metadata=described))
     except (UserError, OSError) as error:
         good = f"the last good checkpoint is {earlier[-1]}" if earlier else "there is no earlier checkpoint"
-        raise UserError(
-            f"{error}; {good}; make room and resume with: attnvat train --resume {folder.parent}"
-        ) from error
+        again = again or f"resume with: attnvat train --resume {folder.parent}"
+        raise UserError(f"{error}; {good}; make room and {again}") from error
     # Later ones are of a future that a resumed run has left.
     upto = [file for file in checkpoint_files(folder) if file.name <= path.name]
     for file in checkpoint_files(folder):

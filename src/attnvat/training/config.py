@@ -53,6 +53,9 @@ class Config:
     max_length: int | None = option(None, "cut training texts after this many tokens", "text")
     pool_words: bool = option(True, "unlabelled text's words that have a vector join the vocabulary", "text")
     vectors: str | None = option(None, "word vectors: a name (glove.6B.100d), a file, `learn` or `learn:POOL`", "text")
+    language_model: str | None = option(
+        None, "folder of `attnvat pretrain`: start from its word vectors and its encoder", "text"
+    )
     dimension: int | None = option(None, "size of word vectors that are not read from a file (100)", "text")
 
     hidden: int = option(256, "size of a state, both directions of the BiLSTM together", "model")
@@ -114,6 +117,11 @@ class Config:
         ModelConfig(
             vocabulary=1, dimension=1, hidden=self.hidden, attention=self.attention, dropout=self.dropout
         )  # refuses impossible sizes
+        if self.language_model and (self.vectors or "").partition(":")[0] == "learn":
+            raise UserError(
+                "language_model has word vectors of its own, which learnt ones do not go with; "
+                "drop `vectors`, or name those it was pretrained with"
+            )
         built = self.build_technique()
         if self.unlabeled and not built.virtual:
             raise UserError(

@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from attnvat.corpora import Corpus, Example
 from attnvat.errors import UserError
@@ -22,6 +23,7 @@ from attnvat.text.tokenizer import Tokenizer
 from attnvat.text.vectors import Vectors, load_vectors, vector_words
 from attnvat.text.vocabulary import Vocabulary, build_vocabulary
 from attnvat.training.config import Config
+from attnvat.training.learnt_language import LearntLanguage, open_language
 from attnvat.training.unlabelled import Unlabelled
 
 DIMENSION = 100
@@ -54,11 +56,14 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
     tokenizer = Tokenizer(lower=config.lower, numbers=config.numbers)
     train = few_labels(corpus.train, config.labeled_size, config.seed)
     pool = Unlabelled.of(config, corpus, unlabelled)
-    vocabulary, vectors = words_and_vectors(config, tokenizer, train, pool)
+    language = open_language(config.language_model) if config.language_model else None
+    vocabulary, vectors = words_and_vectors(config, tokenizer, train, pool, language)
     neighbours = config.resolved().neighbours
     if neighbours is not None:
         refuse_too_many(neighbours, len(vocabulary))
     bundle = initial_model(config, corpus, tokenizer, vocabulary, vectors)
+    if language:
+        language.begin(bundle.model)
     encoded = {
         "train": encode_examples(bundle, train, config.max_length),
         "validation": encode_examples(bundle, corpus.validation),
@@ -71,6 +76,8 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
     hashes["vectors"] = digest(bundle.model.embedding.weight.detach().numpy())
     if extra is not None:
         hashes["unlabelled"] = digest_of(extra)
+    if language:
+        hashes["language_model"] = language.digest
     notes = [*corpus.notes, *describe(vocabulary, vectors, encoded["train"], extra)]
     return Prepared(bundle, **encoded, unlabelled=extra, metric=corpus.metric, hashes=hashes, notes=tuple(notes))
 
@@ -95,9 +102,13 @@ def few_labels(train: Sequence[Example], size: int | None, seed: int) -> list[Ex
 
 
 def words_and_vectors(
-    config: Config, tokenizer: Tokenizer, train: Sequence[Example], pool: Unlabelled | None
+    config: Config,
+    tokenizer: Tokenizer,
+    train: Sequence[Example],
+    pool: Unlabelled | None,
+    language: LearntLanguage | None = None,
 ) -> tuple[Vocabulary, Vectors | None]:
-    """The vocabulary and the vectors of its words."""
+    """The vocabulary and the vectors of its words; those of a language model go before others."""
     pair = train[0].pair is not None
     labelled = [tokenizer.words(example.text) for example in train]
     labelled += [tokenizer.words(example.pair) for example in train if example.pair is not None]
@@ -112,16 +123,22 @@ def words_and_vectors(
     if config.vectors and pool and config.pool_words:
         seen = counted(pool.all_words(tokenizer, pair))
         joining = [word for word, n in seen.most_common() if n >= config.min_frequency and word in known]
+    if language and config.pool_words:
+        joining += language.vectors.words
     vocabulary = build_vocabulary(labelled, config.min_frequency, config.max_vocabulary, joining)
-    if config.vectors is None:
-        return vocabulary, None
+    vectors = None
     if learn == "learn":
         # gensim takes as long to import as torch: only those who learn vectors wait for it.
         from attnvat.text.learned_vectors import learn_vectors
 
         size = config.dimension or DIMENSION
-        return vocabulary, learn_vectors(texts, vocabulary.words, dimension=size, min_frequency=LEARN_MIN_FREQUENCY)
-    return vocabulary, load_vectors(config.vectors, vocabulary.words, data_dir=config.data_dir)
+        vectors = learn_vectors(texts, vocabulary.words, dimension=size, min_frequency=LEARN_MIN_FREQUENCY)
+    elif config.vectors:
+        vectors = load_vectors(config.vectors, vocabulary.words, data_dir=config.data_dir)
+    if language:
+        language.refuse_misfits(config.hidden, tokenizer, vectors)
+        vectors = language.over(vectors, vocabulary.words)
+    return vocabulary, vectors
 
 
 def counted(texts: Iterable[Sequence[str]]) -> Counter[str]:
@@ -148,14 +165,19 @@ def initial_model(
     )
     torch.manual_seed(config.seed)
     model = build_model(shape)
+    fill(model.embedding.weight, vectors)
+    return Pretrained(model, vocabulary, tokenizer, tuple(corpus.labels))
+
+
+def fill(table: Tensor, vectors: Vectors | None) -> None:
+    """Put the vectors into a model's table; words without one get random numbers of the same spread, padding zeros."""
     spread = float(vectors.matrix[vectors.found].std()) if vectors and vectors.found.any() else SPREAD
     with torch.no_grad():
-        model.embedding.weight.normal_(0, spread)
+        table.normal_(0, spread)
         if vectors:
             found = torch.from_numpy(vectors.found)
-            model.embedding.weight[found] = torch.from_numpy(vectors.matrix)[found]
-        model.embedding.weight[0] = 0
-    return Pretrained(model, vocabulary, tokenizer, tuple(corpus.labels))
+            table[found] = torch.from_numpy(vectors.matrix)[found]
+        table[0] = 0
 
 
 def describe(
