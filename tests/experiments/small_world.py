@@ -48,6 +48,7 @@ SMALL = Ground(
     Evaluation(("prediction", "correlation")),
     unlabelled=60,
     budget=2,
+    near="review-sentences",
 )
 
 

@@ -162,6 +162,37 @@ def test_a_penalty_on_context_is_held_against_vanilla_without_and_claims_stand_b
     assert "By score, of 2 compared: better than vanilla: attention-ivat with 60 news." in page
 
 
+def test_a_language_model_to_start_from_is_held_against_vanilla_without(
+    places: Places, template: dict[str, Any], records: Records
+) -> None:
+    started = Arm("vanilla", pretrained="near")
+    assert plan_of(started, "sst", SETUP) == plan_of(Arm("vanilla"), "sst", SETUP)
+    language = {"texts": 900, "tokens": 12_000, "pool": {"name": "review-sentences"}}
+    for trial in trials_of(started, "sst", SETUP, range(10), {}):
+        assert "after-review-sentences" in trial.name
+        on_record(records, {**template, "data": {**template["data"], "language_model": language}}, trial, 0.84)
+    table = experiment_table(EXPERIMENTS["table-pretraining"], "sst", Reader(Records(places.results), SETUP))
+    lines = {(row[0], row[1], row[2]): row for row in table.texts()}
+    assert lines["vanilla", "–", "–"][8] == "reference"
+    assert lines["vanilla", "review-sentences", "–"][5] == "84.00 ± 0.00"
+    assert lines["vanilla", "review-sentences", "–"][8] == "better"
+    page, _ = results_page(Records(places.results), SETUP)
+    assert "one that has read review-sentences (900 texts, 12,000 tokens) once" in page
+
+
+def test_how_unlabelled_text_is_mixed_in_is_a_column(
+    places: Places, template: dict[str, Any], records: Records
+) -> None:
+    whole = Arm("attention-vat", unlabelled=True, whole=True)
+    for trial in trials_of(whole, "sst", SETUP, range(3), {}):
+        on_record(records, template, trial, 0.81)
+    table = experiment_table(EXPERIMENTS["table-mixing"], "sst", Reader(Records(places.results), SETUP))
+    lines = {(row[0], row[1], row[2]): row for row in table.texts()}
+    assert lines["attention-vat", "60 news", "all, by epoch"][5] == "81.00 ± 0.00"
+    assert lines["attention-vat", "60 news", "2"][5] == "not run"
+    assert lines["vanilla", "–", "–"][8] == "reference"
+
+
 def test_nothing_on_record_gives_a_page_of_not_run(tmp_path: Path) -> None:
     page, figures = results_page(Records(tmp_path), SETUP)
     assert "0 runs and 0 searches" in page

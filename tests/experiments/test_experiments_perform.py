@@ -101,6 +101,25 @@ def test_selections_are_made_once_by_neighbours(places: Places, world: Path) -> 
     assert [file.name for file in places.work.glob("pools/*/selections/*")] == ["sst-bow-60.arrow"]
 
 
+def test_a_language_model_is_pretrained_once_for_all_runs_and_described_in_their_records(
+    places: Places, world: Path
+) -> None:
+    first, second = (job_for(arm) for arm in (Arm("vanilla", pretrained="far"), Arm("attention-at", pretrained="far")))
+    record = perform(first, places)
+    (file,) = places.work.glob("languages/news-for-sst-*/language.safetensors")
+    written = file.stat().st_mtime_ns
+    described = record["data"]["language_model"]
+    assert described["pool"]["name"] == "news"
+    assert described["texts"] > 60
+    assert record["config"]["language_model"] == "pool:news"
+    assert "sst-vanilla-after-news-seed0" in record["name"]
+    assert any(note.startswith("vectors from the language model of news, then ") for note in record["data"]["prepared"])
+    (kept,) = (places.results / "runs").glob("*.json")
+    assert str(world) not in kept.read_text()
+    perform(second, places)
+    assert file.stat().st_mtime_ns == written
+
+
 def test_seconds_of_several_processes_add_up(tmp_path: Path) -> None:
     # The first process counted to 8 s, the second began anew and counted to 5 s.
     lines = [{"epoch": 0, "seconds": 4.0}, {"epoch": 1, "seconds": 8.0}, {"epoch": 2, "seconds": 5.0}]

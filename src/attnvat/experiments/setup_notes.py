@@ -53,7 +53,7 @@ def differences_from_paper(records: Records) -> list[str]:
     read = named(f"{one['pool']['name']} ({one['texts']:,} texts, {one['tokens']:,} tokens)" for one in languages)
     if languages:
         found.append(
-            f"Rows that name a language model start from one that has read {read} once; that is not in the paper. ε and "
+            f"Rows that name a language model start from one that has read {read} once, unlike the paper's. ε and "
             "dropout are those chosen without it."
         )
     budgets = named(str(search["budget"]) for search in records.searches.values())

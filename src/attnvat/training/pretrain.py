@@ -180,8 +180,8 @@ class Learner:
         self.step = step
         self.model.load_state_dict(section("model", tensors))
         restore_optimisers(self._optimisers, section("optimiser", tensors))
-        batches = self._stream.batches_per_epoch
-        self._stream.restore({"epoch": step // batches, "position": step % batches})
+        epoch, position = divmod(step, self._stream.batches_per_epoch)
+        self._stream.restore({**self._stream.state(), "epoch": epoch, "position": position})
 
     def learnt(self, source: str, options: dict[str, Any]) -> LearntLanguage:
         """What is kept: word vectors and encoder, and what they come from."""
