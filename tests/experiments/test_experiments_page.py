@@ -105,8 +105,10 @@ def test_the_page_comes_from_records_alone_and_is_always_the_same(
             made = "Regenerate" if corpus == "sst" and experiment.name != "table-few-labels" else "Not run yet"
             assert f"{made}: `attnvat paper run {experiment.name} --data {corpus} " in first
     assert "By score, of 2 compared: better than vanilla: attention-ivat with 60 news." in first
-    assert re.search(r"\| SST \| attention-ivat \| F1 \| 83\.22 \| 8\d\.\d\d ± .* \| 10 \| (yes|no) \|", first)
-    assert "| IMDB | attention-vat | F1 | 92.48 | not run | 0 | not run |" in first
+    assert re.search(
+        r"\| SST \| attention-ivat \| – \| 60 news \| 2 \| 10 \| 8\d\.\d\d ± \S+ \| 83\.22 \| (yes|no) \|", first
+    )
+    assert "| IMDB | attention-vat | – | 150,000 news | 2 | 0 | not run | 92.48 | not run | not run |" in first
     assert "fastText with 300 dimensions" in first
     written = write_page(world / "docs" / "results.md", records, SETUP)
     assert [path.name for path in written] == ["results.md", "amount-sst.svg", "strength-sst.svg"]
@@ -156,7 +158,7 @@ def test_a_penalty_on_context_is_held_against_vanilla_without_and_claims_stand_b
     assert lines["vanilla", "0.1", "–"][8] == "worse"
     assert lines["attention-vat", "0.1", "60 news"][8] == "better"
     assert table.columns[-2:] == ["integrated", "leave-one-out"]
-    assert "| SST | attention-vat, context penalty 0.1 | F1 | 83.18 | 84.00 ± 0.00 | 10 | yes |" in page
+    assert "| SST | attention-vat, context penalty 0.1 | – | 60 news | 2 | 10 | 84.00 ± 0.00 | 83.18 | yes |" in page
     assert "Rows that name a context penalty have one of our own" in page
     # Plain training in the other tables is still plain training.
     assert "By score, of 2 compared: better than vanilla: attention-ivat with 60 news." in page
@@ -197,7 +199,11 @@ def test_nothing_on_record_gives_a_page_of_not_run(tmp_path: Path) -> None:
     page, figures = results_page(Records(tmp_path), SETUP)
     assert "0 runs and 0 searches" in page
     assert not figures
-    assert "| SST | attention-vat | F1 | 83.18 | not run | 0 | not run |" in page
+    assert (
+        "| SST | attention-vat | – | 50,000 news | 2 | 0 | not run | 83.18 | not run | not run | 0.898 | not run |"
+        in page
+    )
+    assert "| SST | attention-vat, context penalty" not in page
     assert "Not run yet: `attnvat paper run table-prediction --data sst " in page
     assert "| vanilla |" not in page
 

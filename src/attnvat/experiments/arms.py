@@ -102,10 +102,16 @@ class Arm:
     searched: bool = True
 
     @property
+    def name(self) -> str:
+        """The technique and what is special about it, but not the text it starts from or the search."""
+        name = self.technique + (f" ({self.reading})" if self.reading else "")
+        return name + (f", context penalty {self.context_penalty:g}" if self.context_penalty else "")
+
+    @property
     def title(self) -> str:
         """The technique as a table shows it."""
-        title = self.technique + (f" ({self.reading})" if self.reading else "")
-        title += f", context penalty {self.context_penalty:g}" if self.context_penalty else ""
+        kinds = {"far": "the usual pool", "near": "the task's kind of text"}
+        title = self.name + (f", language model of {kinds[self.pretrained]}" if self.pretrained else "")
         return title if self.searched else f"{title}, nothing searched"
 
     @property

@@ -94,13 +94,17 @@ def context_arms() -> list[Arm]:
 
 
 def pretraining_arms() -> list[Arm]:
-    """Vanilla and the paper's two techniques without and with a language model to start from, of news or of reviews."""
+    """Vanilla and the paper's two techniques without and with a language model to start from, of news or of reviews.
+
+    Those that start from reviews also have a penalty on context: a language model teaches states to know their context.
+    """
     found = [VANILLA]
     for kind in ("far", "near"):
         found.append(replace(VANILLA, pretrained=kind))
         for arm in semi_supervised("attention-vat", "attention-ivat"):
             found += [replace(arm, near=kind == "near"), replace(arm, near=kind == "near", pretrained=kind)]
-    return found
+    last = [arm for arm in found if arm.pretrained == "near"]
+    return [*found, *(replace(arm, context_penalty=PENALTIES[0]) for arm in last)]
 
 
 def few_label_arms() -> list[Arm]:

@@ -155,7 +155,7 @@ def contexts(rows: Sequence[Row], corpus: str) -> Table:
 
 def pretraining(rows: Sequence[Row], corpus: str) -> Table:
     """Prediction, correlation and robustness with a language model to start from, each held against vanilla without."""
-    heads: list[list[Cell]] = [[row.arm.technique, row.pretrained, row.unlabelled, row.options] for row in rows]
+    heads: list[list[Cell]] = [[row.arm.name, row.pretrained, row.unlabelled, row.options] for row in rows]
     return three_sides(rows, corpus, ["technique", "language model of", "unlabelled", "searched"], heads)
 
 
@@ -186,7 +186,7 @@ def few_labels(rows: Sequence[Row], corpus: str) -> Table:
     cells: list[Sequence[Cell]] = [
         [
             row.arm.labels,
-            row.arm.title,
+            row.arm.name,
             row.pretrained,
             row.unlabelled,
             row.options,
