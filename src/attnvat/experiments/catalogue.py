@@ -89,8 +89,8 @@ def context_arms() -> list[Arm]:
     """Vanilla and the paper's two techniques without and with a penalty on context, the latter also with news."""
     names = ("vanilla", "attention-vat", "attention-ivat")
     alone = [Arm(name, context_penalty=penalty) for name in names for penalty in (0.0, *PENALTIES)]
-    weights = (0.0, PENALTIES[0])
-    return [*alone, *(Arm(n, unlabelled=True, context_penalty=penalty) for n in names[1:] for penalty in weights)]
+    semi = [Arm(n, unlabelled=True, whole=True, context_penalty=p) for n in names[1:] for p in (0.0, PENALTIES[0])]
+    return [*alone, *semi]
 
 
 def pretraining_arms() -> list[Arm]:

@@ -143,9 +143,10 @@ def contexts(rows: Sequence[Row], corpus: str) -> Table:
     Other importances stand beside the gradient: the penalty must not be a cure for one measure alone.
     """
     heads: list[list[Cell]] = [
-        [row.arm.technique, f"{row.arm.context_penalty:g}", row.unlabelled, row.options] for row in rows
+        [row.arm.technique, f"{row.arm.context_penalty:g}", row.unlabelled, row.mixed, row.options] for row in rows
     ]
-    table = three_sides(rows, corpus, ["technique", "context penalty", "unlabelled", "searched"], heads)
+    columns = ["technique", "context penalty", "unlabelled", "for each labelled", "searched"]
+    table = three_sides(rows, corpus, columns, heads)
     others = {"integrated": importance("integrated-gradients"), "leave-one-out": importance("leave-one-out")}
     cells: list[Sequence[Cell]] = [
         [*line, *map(row.text, others.values())] for line, row in zip(table.rows, rows, strict=True)
