@@ -252,7 +252,7 @@ def refuse_other(folder: Path, known: dict[str, Any], asked: dict[str, Any]) -> 
     differing = [
         f"{name} is {known.get(name)!r} there, {value!r} here"
         for name, value in asked.items()
-        if known.get(name) != value
+        if known.get(name) != value and not (name == "texts" and Path(value).resolve() == Path(known[name]).resolve())
     ]
     if differing:
         raise UserError(f"{folder}: holds another pretraining ({'; '.join(differing)}); name another folder")
