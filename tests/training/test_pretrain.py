@@ -107,7 +107,7 @@ def test_a_folder_with_another_pretraining_is_refused_and_a_finished_one_is_read
     monkeypatch.chdir(tmp_path)
     pretrain(dataclasses.replace(chosen, texts="texts.txt"), tmp_path / "two")  # the same file by another way
     assert (tmp_path / "two" / FILE).stat().st_mtime_ns == written
-    with pytest.raises(UserError, match="texts is .* there, 'others.txt' here"):
+    with pytest.raises(UserError, match=r"texts is .* there, 'others\.txt' here"):
         pretrain(dataclasses.replace(chosen, texts="others.txt"), tmp_path / "two")
     with pytest.raises(UserError, match="seed is 0 there, 1 here"):
         pretrain(other, tmp_path / "two")
