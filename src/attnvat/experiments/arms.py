@@ -122,10 +122,10 @@ class Arm:
     def deciding(self) -> Arm:
         """The arm whose search decides for this one.
 
-        Amounts, ratios, strategies, penalties on context and language models share one, as do small label counts.
+        Whatever the unlabelled text, its amount and its mixing, one search decides; also for penalties on context and
+        language models, and for all small label counts.
         """
-        usual = Arm(self.technique, self.unlabelled, near=self.near, reading=self.reading)
-        return dataclasses.replace(usual, labels=FEW if self.labels else None)
+        return Arm(self.technique, self.unlabelled, reading=self.reading, labels=FEW if self.labels else None)
 
 
 def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from attnvat.experiments.arms import FEW
+from attnvat.experiments.arms import FEW, GROUNDS
 from attnvat.experiments.paper_numbers import UNLABELLED
 from attnvat.experiments.records import Records
 from attnvat.experiments.rows import TITLES
@@ -56,6 +56,9 @@ def differences_from_paper(records: Records) -> list[str]:
             f"Rows that name a language model start from one that has read {read} once, unlike the paper's. ε and "
             "dropout are those chosen without it."
         )
+    near = {ground.near for ground in GROUNDS.values()} & set(pools)
+    if near:
+        found.append(f"ε with {named(near)} is the one chosen with the usual pool.")
     budgets = named(str(search["budget"]) for search in records.searches.values())
     if budgets:
         found.append(f"Search runs an arm: {budgets} (equal within a corpus unless a table says otherwise).")
