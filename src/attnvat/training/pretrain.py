@@ -28,6 +28,7 @@ from attnvat.training.checkpoint import Checkpoint, last_checkpoint, prefixed, s
 from attnvat.training.config import Config
 from attnvat.training.language_model import LanguageModel
 from attnvat.training.learnt_language import FILE, LearntLanguage, open_language
+from attnvat.training.memory import keep_memory
 from attnvat.training.optimiser import TouchedRowsAdam, optimiser_tensors, restore_optimisers
 from attnvat.training.prepare import DIMENSION, digest, fill
 from attnvat.training.unlabelled import Unlabelled
@@ -99,6 +100,7 @@ def pretrain(
         known = open_language(folder)
         refuse_other(folder, known.description["options"], asked)
         return known
+    keep_memory()
     material = read_texts(options)
     learner = Learner(options, material, begin(options, material, data_dir))
     hashes = {"texts": digest(material.read.texts.ids, material.read.texts.offsets)}
