@@ -67,7 +67,9 @@ def test_a_first_step_by_hand() -> None:
 
 
 def test_a_repeated_row_of_a_sparse_gradient_counts_all_its_parts() -> None:
-    grad = torch.sparse_coo_tensor(torch.tensor([[3, 1, 3]]), torch.tensor([[1.0], [2.0], [4.0]]), (5, 1))
+    grad = torch.sparse_coo_tensor(
+        torch.tensor([[3, 1, 3]]), torch.tensor([[1.0], [2.0], [4.0]]), (5, 1), check_invariants=True
+    )
     rows, values = touched(grad)
     assert rows.tolist() == [1, 3]
     assert values.flatten().tolist() == [2.0, 5.0]
