@@ -105,7 +105,7 @@ def test_the_page_comes_from_records_alone_and_is_always_the_same(
             compared = corpus == "sst" and experiment.name not in ("table-context", "table-few-labels")
             made = "Regenerate" if compared else "Not run yet"
             assert f"{made}: `attnvat paper run {experiment.name} --data {corpus} " in first
-    assert "By score, of 2 compared: better than vanilla: attention-ivat with 60 news." in first
+    assert "By score, of 2 compared, better than vanilla: attention-ivat with 60 news." in first
     assert re.search(
         r"\| SST \| attention-ivat \| – \| 60 news \| 2 \| 10 \| 8\d\.\d\d ± \S+ \| 83\.22 \| (yes|no) \|", first
     )
@@ -165,7 +165,7 @@ def test_a_penalty_on_context_is_held_against_vanilla_without_and_claims_stand_b
     )
     assert "Rows that name a context penalty have one of our own" in page
     # Plain training in the other tables is still plain training.
-    assert "By score, of 2 compared: better than vanilla: attention-ivat with 60 news." in page
+    assert "By score, of 2 compared, better than vanilla: attention-ivat with 60 news." in page
 
 
 def test_a_language_model_to_start_from_is_held_against_vanilla_without(

@@ -112,8 +112,8 @@ def said(rows: list[Row], experiment: Experiment) -> str:
     by = "correlation" if measure is PEARSON else "score"
     if not held:
         return f"Nothing can be said of the {by} yet: there are no pairs of runs."
-    parts = [f"{kind} than vanilla: {', '.join(names)}" for kind, names in found.items() if names]
-    return f"By {by}, of {held} compared: {'; '.join(parts) if parts else 'none shown to be better or worse'}."
+    parts = [f"{kind} than vanilla: {'; '.join(names)}" for kind, names in found.items() if names]
+    return f"By {by}, of {held} compared, {' – '.join(parts) if parts else 'none shown to be better or worse'}."
 
 
 def command(experiment: Experiment, corpus: str, setup: Setup, rows: list[Row]) -> str:
