@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import pytest
 import torch
 
 from attnvat.text.batch import Batch
@@ -61,19 +64,17 @@ def test_the_sampled_loss_against_all_words_is_the_exact_one() -> None:
     torch.testing.assert_close(sampled, made.exact_losses(texts).mean())
 
 
-def test_with_many_rivals_the_sampled_loss_comes_near_the_exact_one() -> None:
+def test_the_sampled_loss_corrects_by_chance_counts_repeated_rivals_and_spares_the_true_word() -> None:
     made = model()
-    texts = batch([2, 3, 4, 11], [5, 6])
-    expected, words = made.expected(texts)
-    chances = torch.zeros(WORDS, dtype=torch.double)
-    chances[UNKNOWN_ID + 1 :] = torch.softmax(torch.randn(WORDS - UNKNOWN_ID - 1, dtype=torch.double), dim=0)
-    count = 200_000
-    rivals = torch.multinomial(chances, count, replacement=True)
-    # The true word is no rival to itself: among so many draws it stands for its share as the one true score.
-    scores = expected.detach() @ made.output(rivals).T - torch.log(count * chances[rivals])
-    exact = made.exact_losses(texts)
-    sampled = scores.logsumexp(dim=1) - torch.linalg.vecdot(expected, made.output(words))
-    torch.testing.assert_close(sampled, exact, rtol=0.02, atol=0.02)
+    expected, words = made.expected(batch([2, 3, 4, 11], [5, 6]))
+    rivals, log_chance = torch.tensor([3, 7, 7, 10]), torch.linspace(-3, 2, WORDS, dtype=torch.double)
+    by_hand = []
+    for place, word in enumerate(words.tolist()):
+        scores = {w: float(expected[place] @ made.output.weight[w] - log_chance[w]) for w in (word, 3, 7, 10)}
+        total = math.exp(scores[word]) + sum(math.exp(scores[w]) for w in rivals.tolist() if w != word)
+        by_hand.append(math.log(total) - scores[word])
+    found = made.sampled_loss(expected, words, rivals, log_chance)
+    assert found.item() == pytest.approx(sum(by_hand) / len(by_hand))
 
 
 def test_dropout_is_the_generators() -> None:

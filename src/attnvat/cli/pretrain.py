@@ -43,8 +43,8 @@ def command(
 ) -> None:
     """Learn word vectors and an encoder from unlabelled text alone, by foretelling the next word and the one before.
 
-    `attnvat train --language-model FOLDER` starts from them: most of use where labels are few and there is much text
-    of the task's own kind. Stopped with Ctrl-C, the same command goes on where it was.
+    `attnvat train --language-model FOLDER` starts from them, and knows all of their words. Stopped with Ctrl-C, the
+    same command goes on where it was.
     """
     options = PretrainOptions(
         texts=texts,

@@ -24,7 +24,8 @@ CLAIMED = ("attention-vat", "attention-ivat")
 READING_GUIDE = """
 Every number is the mean ± standard deviation over seeds of runs on record in `results/runs`; a cell says *not run*
 where there are none, and a table with nothing to compare yet only says how to run it. Differences to vanilla are
-paired by seed (same initial weights, same order of data, same unlabelled sample); brackets are 95% bootstrap
+paired by seed (same order of data, same unlabelled sample, and the same initial weights where the vocabulary is the
+same and no language model gives others); brackets are 95% bootstrap
 intervals over seeds. *p* is from an exact sign-flip test, corrected by Holm over the table. A row is called *better*
 or *worse* only if its interval leaves out zero and its corrected p is at most 0.05; *too few seeds* means that so few
 seeds could not decide it whatever they had shown (five seeds cannot give a p below 0.0625). The last column of the

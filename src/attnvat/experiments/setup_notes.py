@@ -49,12 +49,18 @@ def differences_from_paper(records: Records) -> list[str]:
             "Rows that name a context penalty have one of our own, which is not in the paper, at the ε (vanilla: the "
             "dropout) that was chosen without it."
         )
+    if pools:
+        found.append(
+            "Words of unlabelled text that have a vector join the vocabulary, so rows with unlabelled text know words "
+            "of the test texts that vanilla's rows do not: a difference to vanilla is that of both."
+        )
     languages = [run["data"]["language_model"] for run in runs if "language_model" in run["data"]]
     read = named(f"{one['pool']['name']} ({one['texts']:,} texts, {one['tokens']:,} tokens)" for one in languages)
     if languages:
         found.append(
             f"Rows that name a language model start from one that has read {read} once, unlike the paper's. ε and "
-            "dropout are those chosen without it."
+            "dropout are those chosen without it. Its words also join the vocabulary: a difference to vanilla is that of "
+            "both, and docs/techniques.md tells them apart."
         )
     near = {ground.near for ground in GROUNDS.values()} & set(pools)
     if near:

@@ -2,7 +2,8 @@
 
 The forward states foretell the next word, the backward states the one before. A softmax over tens of thousands of words
 at every place would cost more than the encoder itself, so training holds the true word against a sample of others drawn
-by their frequency, and corrects each score by how likely it was to be drawn (sampled softmax; Jean et al., 2015).
+by their frequency, and corrects each score by how often it is drawn on average (sampled softmax; Jean et al., 2015).
+For words that are drawn more than once that is an approximation.
 """
 
 from __future__ import annotations
