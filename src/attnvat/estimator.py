@@ -59,6 +59,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_vocabulary: int | None = None,
         max_length: int | None = None,
         pool_words: bool = True,
+        vector_words: int = 0,
         hidden: int = 256,
         attention: int = 128,
         decoder: Literal["paper", "joint"] = "paper",
@@ -95,6 +96,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_vocabulary = max_vocabulary
         self.max_length = max_length
         self.pool_words = pool_words
+        self.vector_words = vector_words
         self.hidden = hidden
         self.attention = attention
         self.decoder = decoder

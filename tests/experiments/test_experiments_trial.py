@@ -75,7 +75,7 @@ def test_prediction_correlation_and_robustness_share_all_runs() -> None:
     found = [[job.identity for job in order.trials(records)] for order in orders]
     assert found[0] == found[1] == found[2]
     # Until a search chooses a dropout, the tuned and the untuned vanilla are the same runs.
-    assert len(found[0]) == 5 * 13
+    assert len(found[0]) == 5 * 14
 
 
 def test_amount_and_selection_share_the_usual_amount_with_the_prediction_table() -> None:
@@ -83,15 +83,15 @@ def test_amount_and_selection_share_the_usual_amount_with_the_prediction_table()
         return {job.identity for job in Order(EXPERIMENTS[name], ("sst",), seeds=1).trials(Records("nowhere"))}
 
     prediction = identities("table-prediction")
-    # vanilla, four techniques without and the same four with 50,000 texts
-    assert len(identities("figure-amount") & prediction) == 9
-    # vanilla and the two random selections
-    assert len(identities("table-selection") & prediction) == 3
+    # both vanillas, four techniques without and the same four with 50,000 texts
+    assert len(identities("figure-amount") & prediction) == 10
+    # both vanillas and the two random selections
+    assert len(identities("table-selection") & prediction) == 4
 
 
 def test_labelled_only_leaves_out_the_arms_with_unlabelled_text() -> None:
     order = Order(EXPERIMENTS["table-prediction"], ("sst",), labelled_only=True)
-    assert len(order.arms("sst")) == 10
+    assert len(order.arms("sst")) == 11
     assert not any(arm.unlabelled for arm in order.arms("sst"))
     assert len(order.searches()) == 9
 

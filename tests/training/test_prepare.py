@@ -65,6 +65,29 @@ def test_words_of_unlabelled_texts_join_only_with_a_vector(tmp_path: Path) -> No
     assert "zebra" not in prepare(small(technique="attention-vat"), corpus, more).bundle.vocabulary
 
 
+def test_the_vectors_commonest_words_join_when_asked_for(tmp_path: Path) -> None:
+    corpus = task(40)
+    corpus.test = [Example("an okapi", label="pos")]
+    named = vectors_file(tmp_path, ["good", "Zebra", "ZEBRA", "okapi", "rare"])
+    config = small(dimension=None, vectors=named)
+    alone = prepare(config, corpus)
+    more = prepare(replace(config, vector_words=3), corpus)
+    assert more.bundle.vocabulary.words == (*alone.bundle.vocabulary.words, "zebra", "okapi")
+    ids = more.bundle.vocabulary.ids
+    assert ids["okapi"] in more.test.texts.ids
+    assert list(alone.test.texts.ids) == [1, 1]
+    written = np.loadtxt(named, dtype=str)
+    zebra = torch.tensor(written[1, 1:].astype(float), dtype=torch.float32)
+    torch.testing.assert_close(more.bundle.model.embedding.weight.detach()[ids["zebra"]], zebra)
+    assert len(prepare(replace(config, vector_words=99), corpus).bundle.vocabulary) == len(ids) + 1
+
+
+@pytest.mark.parametrize("vectors", [None, "learn", "learn:texts.txt"])
+def test_words_join_only_from_a_file_of_vectors(vectors: str | None) -> None:
+    with pytest.raises(UserError, match="vector_words takes words from a file of word vectors"):
+        small(vectors=vectors, vector_words=10)
+
+
 def test_found_words_take_their_vectors_and_the_others_random_ones(tmp_path: Path) -> None:
     named = vectors_file(tmp_path, ["good", "bad"])
     rows = [line.split() for line in Path(named).read_text().splitlines()]

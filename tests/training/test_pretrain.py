@@ -113,6 +113,29 @@ def test_a_folder_with_another_pretraining_is_refused_and_a_finished_one_is_read
         pretrain(other, tmp_path / "two")
 
 
+def test_a_folder_in_use_or_not_writable_is_refused_before_anything_is_learnt(
+    texts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learnt: list[int] = []
+    learn = Learner.learn
+
+    def once(self: Learner) -> None:
+        if not learnt:
+            with pytest.raises(UserError, match="another process is training this run"):
+                pretrain(chosen, tmp_path / "one")
+        learnt.append(self.step)
+        learn(self)
+
+    monkeypatch.setattr(Learner, "learn", once)
+    chosen = options(texts, passes=0.1)
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=r"cannot be written \(Not a directory\)"):
+        pretrain(chosen, tmp_path / "file" / "out")
+    assert not learnt
+    pretrain(chosen, tmp_path / "one")
+    assert learnt == [0, 1]
+
+
 def test_rivals_are_words_that_occur(texts: str) -> None:
     material = read_texts(options(texts))
     chances = chances_of(material.read, len(material.vocabulary))

@@ -18,6 +18,8 @@ FEW = 500
 """With few labels, ε is searched once, at this many."""
 FEW_UNLABELLED = 10_000
 """N_u with few labels."""
+WIDE = 50_000
+"""Words that join the vocabulary of a wide arm: as many as a language model has."""
 RATIO = 2.0
 """Unlabelled texts a step for each labelled one: N_u then decides how many different texts are seen, not the cost."""
 
@@ -99,12 +101,15 @@ class Arm:
     context_penalty: float = 0.0
     pretrained: Literal["", "far", "near"] = ""
     """Whether it starts from a language model: of the usual unlabelled text, or of the task's own kind."""
+    wide: bool = False
+    """Whether the vectors' commonest words join the vocabulary, as those of unlabelled text do in other arms."""
     searched: bool = True
 
     @property
     def name(self) -> str:
         """The technique and what is special about it, but not the text it starts from or the search."""
         name = self.technique + (f" ({self.reading})" if self.reading else "")
+        name += ", words of the vectors" if self.wide else ""
         return name + (f", context penalty {self.context_penalty:g}" if self.context_penalty else "")
 
     @property
@@ -115,15 +120,25 @@ class Arm:
         return title if self.searched else f"{title}, nothing searched"
 
     @property
+    def reference(self) -> bool:
+        """Whether it is plain training, with fewer or more words, which the others are held against."""
+        return self.technique == "vanilla" and not (self.context_penalty or self.pretrained)
+
+    @property
     def plain(self) -> bool:
-        """Whether it is plain training, which the others are held against."""
-        return self.technique == "vanilla" and not self.context_penalty and not self.pretrained
+        """Whether it is plain training with the words of the labelled texts alone."""
+        return self.reference and not self.wide
+
+    @property
+    def brings_words(self) -> bool:
+        """Whether it knows words that its labelled texts do not have, from other text."""
+        return self.unlabelled or bool(self.pretrained)
 
     def deciding(self) -> Arm:
         """The arm whose search decides for this one.
 
         Whatever the unlabelled text, its amount and its mixing, one search decides; also for penalties on context and
-        language models, and for all small label counts.
+        language models, for more words and for all small label counts.
         """
         return Arm(self.technique, self.unlabelled, reading=self.reading, labels=FEW if self.labels else None)
 
@@ -146,6 +161,8 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
         options["unlabeled_ratio"] = RATIO
     if arm.pretrained:
         options["language_model"] = f"pool:{ground.near if arm.pretrained == 'near' else setup.pool}"
+    if arm.wide:
+        options["vector_words"] = WIDE
     if arm.reading:
         options["reading"] = arm.reading
     if arm.epsilon is not None:

@@ -12,6 +12,8 @@ from attnvat.techniques.difference import READINGS
 
 VANILLA = Arm("vanilla")
 UNTUNED = Arm("vanilla", searched=False)
+WIDE_VANILLA = Arm("vanilla", wide=True)
+"""What arms that bring words of other text are held against: vanilla that knows as many."""
 VIRTUAL = ("word-vat", "word-ivat", "attention-vat", "attention-ivat")
 AMOUNTS = (10_000, 25_000, 50_000, 100_000)
 """N_u of the amount curve besides 0 (the supervised runs)."""
@@ -33,11 +35,12 @@ def semi_supervised(*techniques: str) -> list[Arm]:
     return [Arm(name, unlabelled=True) for name in techniques]
 
 
-ALL = [VANILLA, UNTUNED, *supervised(*list(TECHNIQUES)[1:]), *semi_supervised(*VIRTUAL)]
-MANY = [VANILLA, UNTUNED, *supervised("attention-at", "attention-iat"), *semi_supervised(*VIRTUAL)]
+ALL = [VANILLA, UNTUNED, WIDE_VANILLA, *supervised(*list(TECHNIQUES)[1:]), *semi_supervised(*VIRTUAL)]
+MANY = [VANILLA, UNTUNED, WIDE_VANILLA, *supervised("attention-at", "attention-iat"), *semi_supervised(*VIRTUAL)]
 SOME = [
     VANILLA,
     UNTUNED,
+    WIDE_VANILLA,
     *supervised("word-vat", "attention-vat", "attention-ivat"),
     *semi_supervised("word-vat", "attention-vat", "attention-ivat"),
 ]
@@ -49,6 +52,7 @@ def amount_arms() -> list[Arm]:
     """Every VAT technique with growing N_u; the corpus' usual amount is that of the other tables."""
     return [
         VANILLA,
+        WIDE_VANILLA,
         *supervised(*VIRTUAL),
         *(Arm(name, unlabelled=True, amount=amount) for name in VIRTUAL for amount in AMOUNTS),
     ]
@@ -57,12 +61,13 @@ def amount_arms() -> list[Arm]:
 def selection_arms() -> list[Arm]:
     """The paper's two techniques with each way of choosing the unlabelled texts."""
     names = ("attention-vat", "attention-ivat")
-    return [VANILLA, *(Arm(name, unlabelled=True, strategy=strategy) for name in names for strategy in STRATEGIES)]
+    arms = [Arm(name, unlabelled=True, strategy=strategy) for name in names for strategy in STRATEGIES]
+    return [VANILLA, WIDE_VANILLA, *arms]
 
 
 def mixing_arms() -> list[Arm]:
     """The paper's two techniques with a part of the news an epoch, with all of it, and with text of the task's kind."""
-    found = [VANILLA, UNTUNED]
+    found = [VANILLA, UNTUNED, WIDE_VANILLA]
     for arm in semi_supervised("attention-vat", "attention-ivat"):
         found += [arm, replace(arm, whole=True), replace(arm, near=True)]
     return found
@@ -75,7 +80,7 @@ def reading_arms() -> list[Arm]:
     """
     readings = [reading for reading in READINGS if reading != "paper"]
     settings = (("attention-iat", False), ("attention-ivat", False), ("attention-ivat", True))
-    arms = [VANILLA, *supervised("attention-at", "attention-vat"), *semi_supervised("attention-vat")]
+    arms = [VANILLA, WIDE_VANILLA, *supervised("attention-at", "attention-vat"), *semi_supervised("attention-vat")]
     return [*arms, *(Arm(name, unlabelled=semi, reading=reading) for name, semi in settings for reading in readings)]
 
 
@@ -90,7 +95,7 @@ def context_arms() -> list[Arm]:
     names = ("vanilla", "attention-vat", "attention-ivat")
     alone = [Arm(name, context_penalty=penalty) for name in names for penalty in (0.0, *PENALTIES)]
     semi = [Arm(n, unlabelled=True, whole=True, context_penalty=p) for n in names[1:] for p in (0.0, PENALTIES[0])]
-    return [*alone, *semi]
+    return [*alone, WIDE_VANILLA, *semi]
 
 
 def pretraining_arms() -> list[Arm]:
@@ -98,7 +103,7 @@ def pretraining_arms() -> list[Arm]:
 
     Those that start from reviews also have a penalty on context: a language model teaches states to know their context.
     """
-    found = [VANILLA]
+    found = [VANILLA, WIDE_VANILLA]
     for kind in ("far", "near"):
         found.append(replace(VANILLA, pretrained=kind))
         for arm in semi_supervised("attention-vat", "attention-ivat"):
@@ -112,7 +117,7 @@ def few_label_arms() -> list[Arm]:
     names = ("word-vat", "attention-ivat")
     arms = []
     for labels in LABELS:
-        arms.append(Arm("vanilla", labels=labels))
+        arms += [Arm("vanilla", labels=labels), Arm("vanilla", labels=labels, wide=True)]
         arms += [Arm(name, labels=labels) for name in names]
         arms += [Arm(name, unlabelled=True, labels=labels, near=near) for near in (False, True) for name in names]
         arms += [Arm("vanilla", labels=labels, pretrained=kind) for kind in ("far", "near")]

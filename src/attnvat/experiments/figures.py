@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from attnvat.experiments.rows import FLIPS, PEARSON, SCORE, VALIDATION, Measure, Row, reference_of
+from attnvat.experiments.rows import FLIPS, PEARSON, SCORE, VALIDATION, Measure, Row, plain_of
 from attnvat.experiments.search import Tried, best_of
 from attnvat.experiments.space import Space
 from attnvat.report.drawing import ATTENTION, IMPORTANCE, INK, MUTED, THIRD, drawing, logarithmic
@@ -56,9 +56,12 @@ def curves(
     place: Callable[[Row], float],
     log: bool = False,
 ) -> str | None:
-    """A panel for each measure, a line for each technique at the `place` of its rows, vanilla as a level."""
-    reference = reference_of(rows)
-    techniques = list(dict.fromkeys(row.arm.technique for row in rows if not row.arm.plain))
+    """A panel for each measure, a line for each technique at the `place` of its rows, vanilla as a level.
+
+    Vanilla that knows as many words as the rows with unlabelled text is a second level.
+    """
+    levels = {"vanilla": plain_of(rows)} | {row.arm.name: row for row in rows if row.arm.wide and row.records}
+    techniques = list(dict.fromkeys(row.arm.technique for row in rows if row.arm.technique != "vanilla"))
     lines = {one: [row for row in rows if row.arm.technique == one and row.records] for one in techniques}
     lines = {one: sorted(found, key=place) for one, found in lines.items() if found}
     if not lines:
@@ -82,9 +85,10 @@ def curves(
                     elinewidth=0.9,
                     label=technique,
                 )
-            plain = reference.mean(panel.measure, seeds)
-            if plain is not None:
-                axes.axhline(plain, color=MUTED, linewidth=0.9, linestyle=(0, (2, 3)), label="vanilla")
+            for (name, row), dash in zip(levels.items(), ((0, (2, 3)), "-"), strict=False):
+                level = row.mean(panel.measure, seeds)
+                if level is not None:
+                    axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=dash, label=name)
             if log:
                 logarithmic(axes)
             axes.set_title(panel.title, fontsize=10, loc="left")

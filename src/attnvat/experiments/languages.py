@@ -17,8 +17,8 @@ def open_language_of(
     """The folder of the language model of the pool `pool:NAME`, pretrained if that was not done, and what it is."""
     pool = open_pool(name, corpus, None, work, data_dir, vectors)
     folder = work / "languages" / f"{name.removeprefix(PREFIX)}-for-{corpus.name}-{hidden}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as handle:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f".{folder.name}.lock").open("w") as handle:
         # Runs that start together wait here for the one that pretrains.
         fcntl.flock(handle, fcntl.LOCK_EX)
         learnt = pretrain(PretrainOptions(pool.spec, vectors=vectors, hidden=hidden), folder, data_dir)

@@ -156,10 +156,19 @@ class Reader:
         return self._known[arm, corpus]
 
 
-def reference_of(rows: Sequence[Row], labels: int | None = None) -> Row:
-    """The row the others are held against: vanilla with its own search, or without where only that is shown."""
+def plain_of(rows: Sequence[Row], labels: int | None = None) -> Row:
+    """Vanilla with its own search, or without where only that is shown."""
     found = [r for r in rows if r.arm.plain and r.arm.labels == labels]
     return max(found, key=lambda row: row.arm.searched)
+
+
+def reference_of(row: Row, rows: Sequence[Row]) -> Row:
+    """The row that `row` is held against: vanilla with as many labels, and one that knows as many words."""
+    if row.arm.brings_words:
+        for other in rows:
+            if other.arm.reference and other.arm.wide and other.arm.labels == row.arm.labels:
+                return other
+    return plain_of(rows, row.arm.labels)
 
 
 def most_seeds(rows: Sequence[Row]) -> set[int]:
@@ -169,13 +178,12 @@ def most_seeds(rows: Sequence[Row]) -> set[int]:
 
 
 def differences(rows: Sequence[Row], measure: Measure) -> list[Difference | None]:
-    """Each row's paired difference to vanilla at as many labels, Holm-corrected over the rows; None for vanilla."""
-    found = []
-    for row in rows:
-        reference = reference_of(rows, row.arm.labels)
-        # A second, untuned vanilla is there to be seen, not to be compared: it would only enlarge the family.
-        found.append(None if row.arm.plain else paired_difference(row.values(measure), reference.values(measure)))
-    return family(found)
+    """Each row's paired difference to its reference, Holm-corrected over the rows; None for vanilla.
+
+    A second, untuned vanilla is there to be seen, not to be compared: it would only enlarge the family.
+    """
+    pairs = [None if row.arm.plain else (row.values(measure), reference_of(row, rows).values(measure)) for row in rows]
+    return family([None if pair is None else paired_difference(*pair) for pair in pairs])
 
 
 def difference_cells(
@@ -186,7 +194,7 @@ def difference_cells(
     With `digits` the interval is text, for a column with more digits than the rest of its table.
     """
     if found is None:
-        reference = row is reference_of(rows, row.arm.labels)
+        reference = row is plain_of(rows, row.arm.labels)
         return ["–", "–", "reference" if reference else "not compared" if row.records else NOT_RUN]
     p = "–" if math.isnan(found.corrected) else f"{found.corrected:.3f}"
     interval = found.interval if digits is None else cell(found.interval, digits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from attnvat.experiments.arms import FEW, GROUNDS
+from attnvat.experiments.arms import FEW, GROUNDS, WIDE
 from attnvat.experiments.paper_numbers import UNLABELLED
 from attnvat.experiments.records import Records
 from attnvat.experiments.rows import TITLES
@@ -51,16 +51,16 @@ def differences_from_paper(records: Records) -> list[str]:
         )
     if pools:
         found.append(
-            "Words of unlabelled text that have a vector join the vocabulary, so rows with unlabelled text know words "
-            "of the test texts that vanilla's rows do not: a difference to vanilla is that of both."
+            "Words of unlabelled text that have a vector join the vocabulary, and so do those of a language model; "
+            "plain vanilla does not know them. Such rows are held against a vanilla that knows "
+            f"the {WIDE:,} commonest words of the vectors (`--vector-words {WIDE}`), which has a row of its own."
         )
     languages = [run["data"]["language_model"] for run in runs if "language_model" in run["data"]]
     read = named(f"{one['pool']['name']} ({one['texts']:,} texts, {one['tokens']:,} tokens)" for one in languages)
     if languages:
         found.append(
             f"Rows that name a language model start from one that has read {read} once, unlike the paper's. ε and "
-            "dropout are those chosen without it. Its words also join the vocabulary: a difference to vanilla is that of "
-            "both, and docs/techniques.md tells them apart."
+            "dropout are those chosen without it."
         )
     near = {ground.near for ground in GROUNDS.values()} & set(pools)
     if near:

@@ -21,6 +21,7 @@ from attnvat.experiments.rows import (
     differences,
     importance,
     most_seeds,
+    plain_of,
     pushed,
     reference_of,
 )
@@ -46,7 +47,6 @@ EPSILONS = (0.5, 1.0, 2.0)
 def prediction(rows: Sequence[Row], corpus: str) -> Table:
     """Test scores, their differences to vanilla, and the paper's."""
     metric = METRICS.get(corpus, "F1")
-    reference = reference_of(rows)
     cells: list[Sequence[Cell]] = []
     for row, difference in zip(rows, differences(rows, SCORE), strict=True):
         paper = printed(PREDICTION, row.arm.technique, corpus, row.arm.unlabelled)
@@ -60,7 +60,7 @@ def prediction(rows: Sequence[Row], corpus: str) -> Table:
                 row.cell(SCORE),
                 paper,
                 *difference_cells(row, rows, difference),
-                None if row is reference else crossed(row, reference),
+                None if row is plain_of(rows) else crossed(row, reference_of(row, rows)),
             ]
         )
     columns = ["technique", "unlabelled", "searched", "seeds", f"validation {metric}", f"test {metric}", "paper"]

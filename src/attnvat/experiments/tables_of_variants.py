@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from attnvat.experiments.paper_numbers import RATIONALE_SCORES, RATIONALES, SELECTION
 from attnvat.experiments.rows import (
@@ -113,7 +114,7 @@ def readings(rows: Sequence[Row], corpus: str) -> Table:
     scores, truths = differences(rows, SCORE), differences(rows, PEARSON)
     cells: list[Sequence[Cell]] = [
         [
-            row.arm.technique,
+            replace(row.arm, reading=None).name,
             row.arm.reading or "no basis",
             row.unlabelled,
             row.options,
@@ -142,8 +143,10 @@ def contexts(rows: Sequence[Row], corpus: str) -> Table:
 
     Other importances stand beside the gradient: the penalty must not be a cure for one measure alone.
     """
+    names = [replace(row.arm, context_penalty=0.0).name for row in rows]
     heads: list[list[Cell]] = [
-        [row.arm.technique, f"{row.arm.context_penalty:g}", row.unlabelled, row.mixed, row.options] for row in rows
+        [name, f"{row.arm.context_penalty:g}", row.unlabelled, row.mixed, row.options]
+        for name, row in zip(names, rows, strict=True)
     ]
     columns = ["technique", "context penalty", "unlabelled", "for each labelled", "searched"]
     table = three_sides(rows, corpus, columns, heads)

@@ -46,7 +46,7 @@ class AverageEmbedding:
         tokenizer = tokenizer or Tokenizer()
         if str(source) == LEARN:
             return cls.learned(pool, labelled, tokenizer)
-        words = set(tokenizer.normalise(sorted(vector_words(source, data_dir=data_dir))))
+        words = set(tokenizer.normalise(vector_words(source, data_dir=data_dir)))
         if len(words) > MANY_WORDS:
             words = seen_words(pool, labelled, tokenizer, words)
         vocabulary = Vocabulary(sorted(words))

@@ -61,14 +61,15 @@ def load_vectors(
     return pick(table, words, str(file))
 
 
-def vector_words(source: str | Path, *, data_dir: Path | str | None = None, cache: bool = True) -> set[str]:
-    """All words that have a vector of their own in a file."""
+def vector_words(source: str | Path, *, data_dir: Path | str | None = None, cache: bool = True) -> list[str]:
+    """The words that have a vector of their own in a file, each once and in its order: the commonest first, mostly."""
     file = find_vectors(source, data_dir)
     if file.format() == "fasttext":
         with _fasttext(file, cache) as model:
-            return set(model.words)
+            return list(model.words)
     table = _cached(file) if cache else None
-    return set(table.words) if table else {word for words, _ in _blocks(file) for word in words}
+    words = table.words if table else (word for words, _ in _blocks(file) for word in words)
+    return list(dict.fromkeys(words))
 
 
 def spellings(word: str) -> tuple[str, ...]:

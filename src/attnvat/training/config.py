@@ -52,6 +52,9 @@ class Config:
     max_vocabulary: int | None = option(None, "keep only the most frequent words", "text")
     max_length: int | None = option(None, "cut training texts after this many tokens", "text")
     pool_words: bool = option(True, "unlabelled text's words that have a vector join the vocabulary", "text")
+    vector_words: int = option(
+        0, "this many of the vectors' commonest words join it too, seen or not: 50000 helps with few labels", "text"
+    )
     vectors: str | None = option(None, "word vectors: a name (glove.6B.100d), a file, `learn` or `learn:POOL`", "text")
     language_model: str | None = option(
         None, "folder of `attnvat pretrain`: start from its word vectors and its encoder", "text"
@@ -104,10 +107,11 @@ class Config:
         for name in ("learning_rate", "clip", "unlabeled_ratio"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be above 0")
-        if not self.l2 >= 0:
-            raise UserError(f"l2 is {self.l2}; it must be 0 or more")
-        if self.checkpoint_every < 0:
-            raise UserError(f"checkpoint_every is {self.checkpoint_every}; it must be 0 or more")
+        for name in ("l2", "checkpoint_every", "vector_words"):
+            if not getattr(self, name) >= 0:
+                raise UserError(f"{name} is {getattr(self, name)}; it must be 0 or more")
+        if self.vector_words and (self.vectors or "learn").partition(":")[0] == "learn":
+            raise UserError("vector_words takes words from a file of word vectors; name one with `vectors`")
         for name in ("decoder", "embedding_updates", "mixed_precision"):
             allowed = typing.get_args(hints()[name])
             if getattr(self, name) not in allowed:

@@ -117,14 +117,17 @@ def words_and_vectors(
         more = Unlabelled.named(learn_from, config) if learn_from else pool
         texts = [*more.all_words(tokenizer, pair), *labelled] if more else labelled
         known: Container[str] = {word for word, n in counted(texts).items() if n >= LEARN_MIN_FREQUENCY}
-    elif config.vectors and pool and config.pool_words:
-        known = vector_words(config.vectors, data_dir=config.data_dir)
+    elif config.vectors and (config.vector_words or (pool and config.pool_words)):
+        in_file = vector_words(config.vectors, data_dir=config.data_dir)
+        known = set(in_file)
     joining: list[str] = []
     if config.vectors and pool and config.pool_words:
         seen = counted(pool.all_words(tokenizer, pair))
         joining = [word for word, n in seen.most_common() if n >= config.min_frequency and word in known]
     if language and config.pool_words:
         joining += language.vectors.words
+    if config.vector_words:
+        joining += list(dict.fromkeys(tokenizer.normalise(in_file)))[: config.vector_words]
     vocabulary = build_vocabulary(labelled, config.min_frequency, config.max_vocabulary, joining)
     vectors = None
     if learn == "learn":

@@ -31,6 +31,7 @@ from attnvat.training.learnt_language import FILE, LearntLanguage, open_language
 from attnvat.training.memory import keep_memory
 from attnvat.training.optimiser import TouchedRowsAdam, optimiser_tensors, restore_optimisers
 from attnvat.training.prepare import DIMENSION, digest, fill
+from attnvat.training.run import check_folder, locked
 from attnvat.training.unlabelled import Unlabelled
 
 CHECKPOINTS = "checkpoints"
@@ -110,24 +111,26 @@ def pretrain(
         again = "run the same command again to go on"
         write_checkpoint(folder / CHECKPOINTS, learner.step, moment, keep=1, again=again)
 
-    found = last_checkpoint(folder / CHECKPOINTS)
-    if found:
-        refuse_other(folder, found.state["options"], asked)
-        if found.state["hashes"] != hashes:
-            raise UserError(f"{folder}: the texts have changed since it was stopped; delete it and begin again")
-        learner.restore(found.state["step"], found.tensors)
-    with stop_on_signal() as wish, progress("pretraining, batches", learner.steps) as advance:
-        advance(learner.step)
-        while learner.step < learner.steps:
-            learner.learn()
-            advance()
-            if wish.made or (learner.step % checkpoint_every == 0 and learner.step < learner.steps):
-                checkpoint()
-            if wish.made:
-                raise Interrupted(f"{folder}: {GOES_ON}")
-    learnt = learner.learnt(str(folder), asked)
-    learnt.write(folder)
-    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    check_folder(folder)
+    with locked(folder):
+        found = last_checkpoint(folder / CHECKPOINTS)
+        if found:
+            refuse_other(folder, found.state["options"], asked)
+            if found.state["hashes"] != hashes:
+                raise UserError(f"{folder}: the texts have changed since it was stopped; delete it and begin again")
+            learner.restore(found.state["step"], found.tensors)
+        with stop_on_signal() as wish, progress("pretraining, batches", learner.steps) as advance:
+            advance(learner.step)
+            while learner.step < learner.steps:
+                learner.learn()
+                advance()
+                if wish.made or (learner.step % checkpoint_every == 0 and learner.step < learner.steps):
+                    checkpoint()
+                if wish.made:
+                    raise Interrupted(f"{folder}: {GOES_ON}")
+        learnt = learner.learnt(str(folder), asked)
+        learnt.write(folder)
+        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
     return learnt
 
 
