@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
@@ -89,17 +90,17 @@ class Trial:
     config: Config
     evaluation: Evaluation = Evaluation()
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """The same for the same computation and measurement."""
         return digest({"config": described(self.config), "evaluation": dataclasses.asdict(self.evaluation)})
 
-    @property
+    @cached_property
     def training(self) -> str:
         """The same for the same computation: trials that only measure differently share it."""
         return digest({"config": described(self.config)})
 
-    @property
+    @cached_property
     def group(self) -> str:
         """The same for trials that differ by their seed alone."""
         return group_of(described(self.config), dataclasses.asdict(self.evaluation))
