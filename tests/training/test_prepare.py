@@ -82,6 +82,22 @@ def test_the_vectors_commonest_words_join_when_asked_for(tmp_path: Path) -> None
     assert len(prepare(replace(config, vector_words=99), corpus).bundle.vocabulary) == len(ids) + 1
 
 
+def test_words_that_only_the_vectors_know_are_told_of(tmp_path: Path) -> None:
+    corpus = task(40)
+    corpus.validation = [Example("good Zebra quagga quagga okapi", label="pos")]
+
+    def told(*words: str, **options: Any) -> list[str]:
+        config = small(dimension=None, vectors=vectors_file(tmp_path, list(words)), **options)
+        return [note for note in prepare(config, corpus).notes if "vector-words" in note]
+
+    (note,) = told("good", "zebra", "quagga", "rare")
+    assert note.startswith("60.0% of the validation tokens are words that have a vector and are in no training text")
+    assert not told("good", "bad", "a")
+    assert not told("good", "zebra", "quagga", "rare", vector_words=2)
+    corpus.validation += [Example("good " * 200, label="pos")]
+    assert not told("good", "zebra", "quagga", "rare")
+
+
 @pytest.mark.parametrize("vectors", [None, "learn", "learn:texts.txt"])
 def test_words_join_only_from_a_file_of_vectors(vectors: str | None) -> None:
     with pytest.raises(UserError, match="vector_words takes words from a file of word vectors"):

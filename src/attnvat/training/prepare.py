@@ -32,6 +32,8 @@ SPREAD = 0.1
 """Standard deviation of random word vectors where there are no others to take it from."""
 LEARN_MIN_FREQUENCY = 3
 """A word must be seen so often for its vector to be learnt."""
+MISSED = 0.02
+"""The share of validation tokens from which it is worth telling that the vectors know words that the model does not."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
     if language:
         hashes["language_model"] = language.digest
     notes = [*corpus.notes, *describe(vocabulary, vectors, encoded["train"], extra)]
+    notes += missed(config, tokenizer, vocabulary, corpus.validation)
     return Prepared(bundle, **encoded, unlabelled=extra, metric=corpus.metric, hashes=hashes, notes=tuple(notes))
 
 
@@ -110,8 +113,7 @@ def words_and_vectors(
 ) -> tuple[Vocabulary, Vectors | None]:
     """The vocabulary and the vectors of its words; those of a language model go before others."""
     pair = train[0].pair is not None
-    labelled = [tokenizer.words(example.text) for example in train]
-    labelled += [tokenizer.words(example.pair) for example in train if example.pair is not None]
+    labelled = words_of(train, tokenizer)
     learn, _, learn_from = (config.vectors or "").partition(":")
     if learn == "learn":
         more = Unlabelled.named(learn_from, config) if learn_from else pool
@@ -142,6 +144,12 @@ def words_and_vectors(
         language.refuse_misfits(config.hidden, tokenizer, vectors)
         vectors = language.over(vectors, vocabulary.words)
     return vocabulary, vectors
+
+
+def words_of(examples: Sequence[Example], tokenizer: Tokenizer) -> list[list[str]]:
+    """The words of each text, and then of each text that goes with one."""
+    texts = [tokenizer.words(example.text) for example in examples]
+    return texts + [tokenizer.words(example.pair) for example in examples if example.pair is not None]
 
 
 def counted(texts: Iterable[Sequence[str]]) -> Counter[str]:
@@ -194,6 +202,25 @@ def describe(
     if unlabelled is not None:
         ratio = len(unlabelled) / len(train)
         yield f"{len(unlabelled):,} unlabelled texts (N_u/N_l = {ratio:.2f}), {len(unlabelled.texts.ids):,} tokens"
+
+
+def missed(
+    config: Config, tokenizer: Tokenizer, vocabulary: Vocabulary, validation: Sequence[Example]
+) -> Iterator[str]:
+    """A hint where many words of the validation texts are unknown to the model, but not to the vectors' file."""
+    if not config.vectors or config.vectors.partition(":")[0] == "learn" or config.vector_words:
+        return
+    counts = counted(words_of(validation, tokenizer))
+    unknown = {word: count for word, count in counts.items() if word not in vocabulary}
+    if sum(unknown.values()) < MISSED * counts.total():
+        return
+    in_file = set(tokenizer.normalise(vector_words(config.vectors, data_dir=config.data_dir)))
+    share = sum(count for word, count in unknown.items() if word in in_file) / counts.total()
+    if share >= MISSED:
+        yield (
+            f"{share:.1%} of the validation tokens are words that have a vector and are in no training text; "
+            "--vector-words 50000 lets the vectors' commonest words join the vocabulary"
+        )
 
 
 def digest(*arrays: npt.NDArray[np.generic] | None) -> str:
