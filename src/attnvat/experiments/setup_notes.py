@@ -52,8 +52,9 @@ def differences_from_paper(records: Records) -> list[str]:
     if pools:
         found.append(
             "Words of unlabelled text that have a vector join the vocabulary, and so do those of a language model; "
-            "plain vanilla does not know them. Such rows are held against a vanilla that knows "
-            f"the {WIDE:,} commonest words of the vectors (`--vector-words {WIDE}`), which has a row of its own."
+            f"plain vanilla does not know them. Such rows are held against a vanilla that knows the {WIDE:,} commonest "
+            f"words of the vectors (`--vector-words {WIDE}`), which has a row of its own where that matters (with all "
+            "of IMDB's labels it does not)."
         )
     languages = [run["data"]["language_model"] for run in runs if "language_model" in run["data"]]
     read = named(f"{one['pool']['name']} ({one['texts']:,} texts, {one['tokens']:,} tokens)" for one in languages)
