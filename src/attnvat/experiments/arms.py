@@ -110,6 +110,7 @@ class Arm:
         """The technique and what is special about it, but not the text it starts from or the search."""
         name = self.technique + (f" ({self.reading})" if self.reading else "")
         name += ", words of the vectors" if self.wide else ""
+        name += f", ε {self.epsilon:g}" if self.epsilon is not None else ""
         return name + (f", context penalty {self.context_penalty:g}" if self.context_penalty else "")
 
     @property

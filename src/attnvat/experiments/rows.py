@@ -121,6 +121,8 @@ class Row:
     @property
     def options(self) -> str:
         """The searched options as a table shows them."""
+        if self.arm.epsilon is not None:
+            return f"ε {self.arm.epsilon:g}, set"
         if not self.arm.searched:
             return "–"
         shown = {"epsilon": "ε", "dropout": "dropout"}
