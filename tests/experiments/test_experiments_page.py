@@ -144,7 +144,9 @@ def test_strengths_are_held_against_vanilla_with_the_same_dropout(
     difference = lines["attention-vat", 2.0][4]
     assert isinstance(difference, Interval)
     assert difference.estimate == pytest.approx(-2.0)
-    assert plan_of(Arm("attention-vat", epsilon=2.0), "sst", SETUP) is None
+    held = Reader(found, SETUP).row(Arm("attention-vat", epsilon=2.0), "sst")
+    assert (held.arm.name, held.options) == ("attention-vat, ε 2", "ε 2, set")
+    assert plan_of(held.arm, "sst", SETUP) is None
 
 
 def test_a_penalty_on_context_is_held_against_vanilla_without_and_claims_stand_beside(
