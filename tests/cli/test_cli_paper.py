@@ -39,13 +39,13 @@ def test_run_searches_then_trains_and_a_second_run_does_nothing(run: Run, tmp_pa
     arguments = ("paper", "run", "table-prediction", "--techniques", "vanilla", "--seeds", "1", "--trials", "1")
     first = run(*arguments, "--jobs", "2")
     assert "searches: 0 on record, 1 to do" in first.stderr
-    assert "runs: 0 on record, 2 to do" in first.stderr
+    assert "runs: 0 on record, 3 to do" in first.stderr
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*.json")}
-    # The tuned vanilla, whose only dropout tried is none at all, and the untuned one, with the default's.
-    assert sorted(path.parent.name for path in files) == ["runs", "runs", "searches"]
+    # The tuned vanilla, whose only dropout tried is none at all, the same with more words, and the untuned one.
+    assert sorted(path.parent.name for path in files) == ["runs", "runs", "runs", "searches"]
     again = run(*arguments)
     assert "searches: 1 on record, 0 to do" in again.stderr
-    assert "runs: 2 on record, 0 to do" in again.stderr
+    assert "runs: 3 on record, 0 to do" in again.stderr
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*.json")} == files
 
     shown = run("paper", "show", "table-prediction", "--data", "sst").stdout
@@ -55,9 +55,9 @@ def test_run_searches_then_trains_and_a_second_run_does_nothing(run: Run, tmp_pa
     assert "| attention-at |" in run("paper", "show", "table-prediction", "--data", "sst", "--markdown").stdout
     status = run("paper", "status", "table-selection", "--seeds", "1", "--trials", "1").stdout
     assert "1 of 3" in status
-    assert "1 of 7" in status
+    assert "2 of 8" in status
     run("paper", "show", "--write", "docs/results.md")
-    assert "2 runs and 1 searches" in (tmp_path / "docs" / "results.md").read_text()
+    assert "3 runs and 1 searches" in (tmp_path / "docs" / "results.md").read_text()
 
 
 @pytest.mark.parametrize(

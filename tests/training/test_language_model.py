@@ -65,7 +65,7 @@ def test_the_sampled_loss_against_all_words_is_the_exact_one() -> None:
 
 
 def test_the_sampled_loss_corrects_by_chance_counts_repeated_rivals_and_spares_the_true_word() -> None:
-    made = model()
+    made = model().requires_grad_(False)
     expected, words = made.expected(batch([2, 3, 4, 11], [5, 6]))
     rivals, log_chance = torch.tensor([3, 7, 7, 10]), torch.linspace(-3, 2, WORDS, dtype=torch.double)
     by_hand = []
