@@ -89,6 +89,11 @@ def test_the_family_corrects_the_verdict() -> None:
     six = difference(1, 2, 2 / 64, 6)
     assert verdict(six) == "better"
     assert {verdict(d) for d in family([six, six]) if d} == {"too few seeds"}
+    # Rows that five seeds or fewer cannot decide take nothing from those that have more.
+    few = [difference(1, 2, 2 / 32, 5), difference(1, 2, 0.5, 2)]
+    beside = family([*few, six, *few])
+    assert [verdict(d) for d in beside if d] == ["too few seeds"] * 2 + ["better"] + ["too few seeds"] * 2
+    assert [d.corrected for d in beside if d and not math.isnan(d.corrected)] == [2 / 64]
 
 
 def test_a_true_null_is_rarely_called_better() -> None:

@@ -87,9 +87,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def family(differences: Sequence[Difference | None]) -> list[Difference | None]:
-    """The differences with Holm's correction over all of them."""
-    corrected = iter(holm([d.p for d in differences if d is not None]))
-    size = sum(1 for d in differences if d is not None and not math.isnan(d.p))
+    """The differences with Holm's correction over all that have seeds enough to be decided at all.
+
+    Whether they have does not depend on what the seeds showed, and the others are never called better or worse: they
+    are no chance of an error, and need no share of the level (Tarone 1990).
+    """
+    tests = [d.p if d.least <= LEVEL else math.nan for d in differences if d is not None]
+    corrected = iter(holm(tests))
+    size = sum(not math.isnan(p) for p in tests)
     return [
         None
         if d is None
