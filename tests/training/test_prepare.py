@@ -91,7 +91,7 @@ def test_words_that_only_the_vectors_know_are_told_of(tmp_path: Path) -> None:
         return [note for note in prepare(config, corpus).notes if "vector-words" in note]
 
     (note,) = told("good", "zebra", "quagga", "rare")
-    assert note.startswith("60.0% of the validation tokens are words that have a vector and are in no training text")
+    assert note.startswith("60.0% of the validation tokens are words that have a vector and are not in the vocabulary")
     assert not told("good", "bad", "a")
     assert not told("good", "zebra", "quagga", "rare", vector_words=2)
     corpus.validation += [Example("good " * 60, label="pos")]

@@ -218,8 +218,8 @@ def missed(
     share = sum(count for word, count in unknown.items() if word in in_file) / counts.total()
     if share >= MISSED:
         yield (
-            f"{share:.1%} of the validation tokens are words that have a vector and are in no training text; "
-            "--vector-words 50000 lets the vectors' commonest words join the vocabulary"
+            f"{share:.1%} of the validation tokens are words that have a vector and are not in the vocabulary; "
+            "--vector-words 50000 lets the vectors' commonest words join it"
         )
 
 
