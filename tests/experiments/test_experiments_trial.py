@@ -9,7 +9,7 @@ from attnvat.errors import UserError
 from attnvat.experiments.arms import GROUNDS, Arm, Setup, config_of, plan_of, trials_of
 from attnvat.experiments.catalogue import EXPERIMENTS, chosen_arms, experiment_named
 from attnvat.experiments.job import SearchJob, TrialJob, job_from_dict
-from attnvat.experiments.plan import Order
+from attnvat.experiments.plan import Order, check_only
 from attnvat.experiments.records import Records
 from attnvat.experiments.trial import FIRST, MACHINE, Evaluation, Trial, described
 from attnvat.training import Config
@@ -94,6 +94,21 @@ def test_labelled_only_leaves_out_the_arms_with_unlabelled_text() -> None:
     assert len(order.arms("sst")) == 11
     assert not any(arm.unlabelled for arm in order.arms("sst"))
     assert len(order.searches()) == 9
+
+
+def test_only_keeps_the_arms_whose_runs_are_called_so() -> None:
+    order = Order(EXPERIMENTS["table-pretraining"], ("sst",), seeds=2, only="sst-*-after-review*-ratio2")
+    names = [job.name for job in order.trials(Records("nowhere"))]
+    start = "after-review-sentences-review-sentences-50000-ratio2-seed"
+    assert sorted(names) == sorted(
+        f"sst-{name}-{start}{seed}"
+        for name in ("attention-vat", "attention-ivat", "attention-vat-context0.1", "attention-ivat-context0.1")
+        for seed in (0, 1)
+    )
+    assert len(order.searches()) == 2
+    check_only([order, Order(EXPERIMENTS["table-selection"], ("sst",), only=order.only)])
+    with pytest.raises(UserError, match=r"called 'vanila'; there are\n  sst-vanilla\n  sst-vanilla-wide"):
+        check_only([Order(EXPERIMENTS["table-pretraining"], ("sst",), only="vanila")])
 
 
 def test_amounts_and_strategies_share_one_search_and_readings_have_their_own() -> None:

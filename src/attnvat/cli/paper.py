@@ -16,7 +16,7 @@ from attnvat.errors import UserError, nearest
 from attnvat.experiments.arms import GROUNDS, Setup
 from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, Experiment, experiment_named
 from attnvat.experiments.job import Job
-from attnvat.experiments.plan import Order, all_orders
+from attnvat.experiments.plan import Order, all_orders, check_only
 from attnvat.experiments.pools import POOLS
 from attnvat.experiments.ray_runner import run_jobs_on_ray
 from attnvat.experiments.records import Places, Records
@@ -69,6 +69,14 @@ def run(
     labelled_only: Annotated[
         bool, typer.Option("--labelled-only", help="Only arms without unlabelled text: a fraction of the time.")
     ] = False,
+    only: Annotated[
+        str,
+        typer.Option(
+            "--only",
+            metavar="NAME",
+            help="Only runs called so, without their seed; \\* stands for anything: 'sst-\\*-news-50000-\\*'.",
+        ),
+    ] = "",
     seeds: Annotated[int | None, typer.Option("--seeds", min=1, help="Seeds of each arm: 0, 1, …")] = None,
     trials: Annotated[
         int | None, typer.Option("--trials", min=0, help="Search runs of each arm; 0 leaves ε at its default.")
@@ -97,10 +105,11 @@ def run(
     chosen = list(EXPERIMENTS.values()) if experiment == EVERY else [experiment_named(experiment)]
     names = tuple(split(techniques))
     orders = [
-        Order(e, c, names, seeds, trials, setup, labelled_only)
+        Order(e, c, names, seeds, trials, setup, labelled_only, only)
         for e in chosen
         if (c := corpora(e, data, experiment == EVERY))
     ]
+    check_only(orders)
     for stage in ("searches", "runs"):
         records = Records(results)
         found = [

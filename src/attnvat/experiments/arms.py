@@ -59,10 +59,10 @@ GROUNDS: dict[str, Ground] = {
         near="review-sentences",
     ),
     "imdb": Ground(
-        {"max_length": 400, "epochs": 5, "patience": 2},
+        {"max_length": 400, "epochs": 4, "patience": 1},
         Evaluation(robustness=200, rationales="eraser-movies"),
         unlabelled=150_000,
-        budget=4,
+        budget=3,
         search={"labeled_size": 4_000, "unlabeled_size": 8_000},
         near="reviews",
     ),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from attnvat.experiments.arms import GROUNDS, Arm, Setup, plan_of, trials_of
+from attnvat.errors import UserError
+from attnvat.experiments.arms import GROUNDS, Arm, Setup, config_of, plan_of, trials_of
 from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, Experiment, chosen_arms
 from attnvat.experiments.job import Job, SearchJob, TrialJob
 from attnvat.experiments.records import Records
+from attnvat.experiments.trial import Trial
 
 
 @dataclass(frozen=True)
@@ -27,10 +30,18 @@ class Order:
     labelled_only: bool = False
     """Only the arms without unlabelled text, which take a fraction of the time."""
 
+    only: str = ""
+    """A shell pattern for what runs are called without their seed; all where empty."""
+
     def arms(self, corpus: str) -> list[Arm]:
         """The arms to run on a corpus."""
         arms = chosen_arms(self.experiment, corpus, list(self.techniques) or None)
-        return [arm for arm in arms if not (self.labelled_only and arm.unlabelled)]
+        arms = [arm for arm in arms if not (self.labelled_only and arm.unlabelled)]
+        return [arm for arm in arms if not self.only or fnmatch.fnmatchcase(self.called(arm, corpus), self.only)]
+
+    def called(self, arm: Arm, corpus: str) -> str:
+        """What an arm's runs are called without their seed."""
+        return Trial(config_of(arm, corpus, self.setup, seed=0)).series
 
     def searches(self) -> list[Job]:
         """The searches that decide the arms, each once."""
@@ -54,6 +65,15 @@ class Order:
             for trials in zip(*arms, strict=True):
                 found |= {trial.identity: TrialJob(trial) for trial in trials}
         return list(found.values())
+
+
+def check_only(orders: Sequence[Order]) -> None:
+    """Refuse orders that ask for runs by a name none of theirs has."""
+    if any(order.arms(corpus) for order in orders for corpus in order.corpora):
+        return
+    every = [(replace(order, only=""), corpus) for order in orders for corpus in order.corpora]
+    names = dict.fromkeys(order.called(arm, corpus) for order, corpus in every for arm in order.arms(corpus))
+    raise UserError("\n  ".join([f"no runs are called {orders[0].only!r}; there are", *names]))
 
 
 def all_orders(

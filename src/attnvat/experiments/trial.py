@@ -108,6 +108,11 @@ class Trial:
     @property
     def name(self) -> str:
         """What a person calls the trial."""
+        return f"{self.series}-seed{self.config.seed}"
+
+    @property
+    def series(self) -> str:
+        """What a person calls the trials that differ by their seed, or by what a search chose."""
         config = self.config
         parts = [config.data.rpartition("/")[2], config.technique]
         parts += [config.reading] if config.reading else []
@@ -118,7 +123,7 @@ class Trial:
         if config.unlabeled:
             parts.append(f"{config.unlabeled.removeprefix('pool:').replace(':', '-')}-{config.unlabeled_size or 'all'}")
             parts += [f"ratio{config.unlabeled_ratio:g}"] if config.unlabeled_ratio else []
-        return "-".join([*parts, f"seed{config.seed}"])
+        return "-".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """The trial as JSON can hold it."""
