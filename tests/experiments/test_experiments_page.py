@@ -18,6 +18,7 @@ from attnvat.experiments.plan import Order
 from attnvat.experiments.records import Places, Records
 from attnvat.experiments.results_page import results_page, write_page
 from attnvat.experiments.rows import SCORE, Reader, differences, most_seeds
+from attnvat.experiments.setup_notes import covered
 from attnvat.experiments.status import Times, duration, progress_of
 from attnvat.experiments.tables import experiment_table
 from attnvat.experiments.trial import Trial, described
@@ -206,6 +207,17 @@ def test_how_unlabelled_text_is_mixed_in_is_a_column(
     assert lines["attention-vat", "60 news", "all, by epoch"][5] == "81.00 ± 0.00"
     assert lines["attention-vat", "60 news", "2"][5] == "not run"
     assert lines["vanilla", "–", "–"][8] == "reference"
+
+
+def test_the_share_of_tokens_with_a_vector_is_told_by_corpus() -> None:
+    def run(corpus: str, source: str, share: float) -> dict[str, Any]:
+        note = f"vectors from {source}: 90.5% of the words, {share}% of the training tokens"
+        return {"data": {"corpus": corpus, "prepared": ["a random part", note]}}
+
+    runs = [run("sst", "glove", 91.0), run("snli", "glove", 89.0), run("sst", "glove", 90.5)]
+    odd = run("sst", "the language model of news, then glove", 99.0)
+    assert covered([*runs, odd]) == "SST 90.5 to 91%, SNLI 89%"
+    assert covered([odd]) == ""
 
 
 def test_nothing_on_record_gives_a_page_of_not_run(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -19,11 +20,11 @@ def differences_from_paper(records: Records) -> list[str]:
     """The differences in set-up that hold for all runs, in sentences."""
     runs = list(records.runs.values())
     vectors = named(str(run["data"]["vectors"]) for run in runs)
-    coverage = sorted({note for run in runs for note in run["data"]["prepared"] if note.startswith("vectors from")})
     shapes = named(f"hidden {run['config']['hidden']}, attention {run['config']['attention']}" for run in runs)
     found = [f"Word vectors: {vectors or 'none on record'}; the paper's are fastText with 300 dimensions."]
-    if coverage:
-        found.append(f"How much of the text they know: {'; '.join(coverage[:6])}.")
+    shares = covered(runs)
+    if shares:
+        found.append(f"Training tokens that have such a vector: {shares}.")
     pools = {run["data"]["pool"]["name"]: run["data"]["pool"] for run in runs if run["data"]["pool"]}
     found += [
         f"Unlabelled text `{name}`: {pool['title']}{pool_size(pool)}; the paper draws from One Billion Word."
@@ -77,6 +78,20 @@ def differences_from_paper(records: Records) -> list[str]:
     if versions:
         found.append(f"Computed by {versions}.")
     return found
+
+
+def covered(runs: Iterable[Record]) -> str:
+    """By corpus, the share of training tokens whose vector is of the file: over runs, least to most."""
+    found: dict[str, set[float]] = {}
+    for run in runs:
+        for note in run["data"]["prepared"]:
+            share = re.match(r"vectors from (?!the language model).*, ([\d.]+)% of the training tokens", note)
+            if share:
+                found.setdefault(TITLES[run["data"]["corpus"]], set()).add(float(share[1]))
+    return ", ".join(
+        f"{title} {min(shares):g}%" if min(shares) == max(shares) else f"{title} {min(shares):g} to {max(shares):g}%"
+        for title, shares in found.items()
+    )
 
 
 def searched_on(records: Records) -> dict[str, str]:
