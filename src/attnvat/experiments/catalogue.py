@@ -119,6 +119,13 @@ def pretraining_arms() -> list[Arm]:
     return [*found, *(replace(arm, context_penalty=PENALTIES[0]) for arm in last)]
 
 
+def long_text_pretraining_arms() -> list[Arm]:
+    """The same where runs take long: a language model of reviews alone, while VAT reads news, whose texts are short."""
+    plain = [VANILLA, *semi_supervised("attention-vat", "attention-ivat")]
+    begun = [replace(arm, pretrained="near") for arm in plain]
+    return [*plain, *begun, *(replace(arm, context_penalty=PENALTIES[0]) for arm in begun)]
+
+
 def few_label_arms() -> list[Arm]:
     """Vanilla and two VAT techniques with few labels: alone, with news, with text of the task's own kind."""
     names = ("word-vat", "attention-ivat")
@@ -217,7 +224,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "table-pretraining",
             "A language model to start from",
             "Does unlabelled text pay when the encoder has first learnt to foretell its words?",
-            {"sst": pretraining_arms()},
+            {"sst": pretraining_arms(), "imdb": long_text_pretraining_arms()},
         ),
         Experiment(
             "table-few-labels",
