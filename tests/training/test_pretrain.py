@@ -86,6 +86,24 @@ def test_a_stopped_pretraining_ends_with_the_same_numbers(
     assert not (tmp_path / "stopped" / CHECKPOINTS).exists()
 
 
+def test_long_texts_are_fewer_a_step_unless_a_number_is_asked_for(tmp_path: Path) -> None:
+    words = [f"w{place % 7}" for place in range(300)]
+    for name, length in (("short", 10), ("long", 256)):
+        (tmp_path / f"{name}.txt").write_text("\n".join(" ".join(words[:length]) for _ in range(130)))
+
+    def learnt(name: str, size: int | None, folder: str) -> tuple[int, int]:
+        chosen = options(str(tmp_path / f"{name}.txt"), passes=1, batch_size=size)
+        found = pretrain(chosen, tmp_path / folder).description
+        return found["options"]["batch_size"], found["steps"]
+
+    assert learnt("short", None, "a") == (64, 3)  # 129 texts, one kept apart
+    assert learnt("long", None, "b") == (8, 17)
+    assert learnt("long", 8, "b") == (8, 17)  # read
+    with pytest.raises(UserError, match="batch_size is 8 there, 9 here"):
+        learnt("long", 9, "b")
+    assert learnt("long", 64, "c") == (64, 3)
+
+
 def test_a_folder_with_another_pretraining_is_refused_and_a_finished_one_is_read(
     texts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

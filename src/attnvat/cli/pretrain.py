@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from attnvat.training.pretrain import PretrainOptions, pretrain
+from attnvat.training.pretrain import MOST_TEXTS, STEP_TOKENS, PretrainOptions, pretrain
 
 EXAMPLE = """
 Examples:
@@ -34,7 +34,10 @@ def command(
     max_vocabulary: Annotated[int | None, typer.Option(help="Keep the commonest words.")] = DEFAULTS.max_vocabulary,
     max_length: Annotated[int | None, typer.Option(help="Cut texts after so many tokens.")] = DEFAULTS.max_length,
     passes: Annotated[float, typer.Option(help="Passes over the texts.")] = DEFAULTS.passes,
-    batch_size: Annotated[int, typer.Option(help="Texts a step.")] = DEFAULTS.batch_size,
+    batch_size: Annotated[
+        int | None,
+        typer.Option(help=f"Texts a step (as many as make {STEP_TOKENS:,} tokens, {MOST_TEXTS} at most)."),
+    ] = None,
     learning_rate: Annotated[float, typer.Option(help="Adam's, at the first step.")] = DEFAULTS.learning_rate,
     dropout: Annotated[float, typer.Option(help="Share of vector and state entries dropped.")] = DEFAULTS.dropout,
     rivals: Annotated[int, typer.Option(help="Words that the true one is held against.")] = DEFAULTS.rivals,

@@ -37,6 +37,9 @@ from attnvat.training.unlabelled import Unlabelled
 CHECKPOINTS = "checkpoints"
 HELD_OUT = 1_000
 """Texts kept apart at most, a hundredth of all, to see how well the model foretells words it has not read."""
+STEP_TOKENS = 2_048
+"""A model of long texts needs as many steps as one of sentences, not as many texts a step."""
+MOST_TEXTS = 64
 CLIP = 1.0
 TILT = 0.75
 """Rivals are drawn by frequency to this power, so that rare words are drawn more often than they occur."""
@@ -61,7 +64,8 @@ class PretrainOptions:
     max_vocabulary: int | None = 50_000
     max_length: int | None = 400
     passes: float = 1.0
-    batch_size: int = 64
+    batch_size: int | None = None
+    """Texts a step; None for as many as make `STEP_TOKENS`, `MOST_TEXTS` at most."""
     learning_rate: float = 2e-3
     dropout: float = 0.2
     rivals: int = 1_000
@@ -104,10 +108,11 @@ def pretrain(
     keep_memory()
     material = read_texts(options)
     learner = Learner(options, material, begin(options, material, data_dir))
+    used = asked | {"batch_size": learner.texts}
     hashes = {"texts": digest(material.read.texts.ids, material.read.texts.offsets)}
 
     def checkpoint() -> None:
-        moment = Checkpoint({"step": learner.step, "options": asked, "hashes": hashes}, learner.tensors())
+        moment = Checkpoint({"step": learner.step, "options": used, "hashes": hashes}, learner.tensors())
         again = "run the same command again to go on"
         write_checkpoint(folder / CHECKPOINTS, learner.step, moment, keep=1, again=again)
 
@@ -128,7 +133,7 @@ def pretrain(
                     checkpoint()
                 if wish.made:
                     raise Interrupted(f"{folder}: {GOES_ON}")
-        learnt = learner.learnt(str(folder), asked)
+        learnt = learner.learnt(str(folder), used)
         learnt.write(folder)
         shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
     return learnt
@@ -143,7 +148,8 @@ class Learner:
     def __init__(self, options: PretrainOptions, material: Material, model: LanguageModel) -> None:
         self.options, self.material, self.model = options, material, model
         self.step = 0
-        self._stream = BatchStream(material.read.lengths, options.batch_size, options.seed)
+        self.texts = options.batch_size or texts_a_step(material.read)
+        self._stream = BatchStream(material.read.lengths, self.texts, options.seed)
         self.steps = max(1, round(options.passes * self._stream.batches_per_epoch))
         self._network = [p for name, p in model.named_parameters() if not name.startswith(("embedding", "output"))]
         tables = (model.embedding.weight, model.output.weight)
@@ -224,6 +230,11 @@ def read_texts(options: PretrainOptions) -> Material:
     )
 
 
+def texts_a_step(data: EncodedDataset) -> int:
+    """As many texts as make about `STEP_TOKENS`."""
+    return int(np.clip(round(STEP_TOKENS / max(1.0, float(data.lengths.mean()))), 1, MOST_TEXTS))
+
+
 def begin(options: PretrainOptions, material: Material, data_dir: str | None) -> LanguageModel:
     """The model before its first step: word vectors where there are any, the rest random by the seed."""
     words = material.vocabulary.words
@@ -253,7 +264,8 @@ def perplexity(model: LanguageModel, data: EncodedDataset) -> float | None:
 
 
 def refuse_other(folder: Path, known: dict[str, Any], asked: dict[str, Any]) -> None:
-    """Raise if a folder holds a pretraining with other options."""
+    """Raise if a folder holds a pretraining with other options; a batch size that was left open may be any."""
+    asked = {name: value for name, value in asked.items() if name != "batch_size" or value is not None}
     differing = [
         f"{name} is {known.get(name)!r} there, {value!r} here"
         for name, value in asked.items()
