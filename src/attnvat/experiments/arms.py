@@ -59,11 +59,11 @@ GROUNDS: dict[str, Ground] = {
         near="review-sentences",
     ),
     "imdb": Ground(
-        {"max_length": 400, "epochs": 4, "patience": 1},
+        {"max_length": 400, "epochs": 6, "patience": 2},
         Evaluation(robustness=200, rationales="eraser-movies"),
         unlabelled=150_000,
         budget=3,
-        search={"labeled_size": 4_000, "unlabeled_size": 8_000},
+        search={"labeled_size": 4_000, "unlabeled_size": 8_000, "epochs": 4, "patience": 1},
         near="reviews",
     ),
     "agnews": Ground(
