@@ -68,6 +68,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learning_rate: float = 1e-3,
         l2: float = 1e-5,
         embedding_updates: Literal["touched", "all"] = "touched",
+        average: float = 0.0,
         clip: float | None = None,
         epochs: int = 10,
         patience: int = 3,
@@ -105,6 +106,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.learning_rate = learning_rate
         self.l2 = l2
         self.embedding_updates = embedding_updates
+        self.average = average
         self.clip = clip
         self.epochs = epochs
         self.patience = patience

@@ -27,6 +27,8 @@ from attnvat.report.bootstrap import Interval
 SETUP = Setup()
 SAID = "By score, of 3 compared, better than vanilla: vanilla, words of the vectors; attention-ivat with 60 news."
 """What the fixture's records let one say."""
+OURS = ("table-context", "table-averaging", "table-few-labels")
+"""Experiments whose arms the fixture has no records of, but for vanilla."""
 
 
 @pytest.fixture
@@ -110,7 +112,7 @@ def test_the_page_comes_from_records_alone_and_is_always_the_same(
         assert f"## {experiment.title}" in first
         for corpus in experiment.arms:
             # The default ε is one of the curve of strengths.
-            compared = corpus == "sst" and experiment.name not in ("table-context", "table-few-labels")
+            compared = corpus == "sst" and experiment.name not in OURS
             made = "Regenerate" if compared else "Not run yet"
             assert f"{made}: `attnvat paper run {experiment.name} --data {corpus} " in first
     assert SAID in first
@@ -194,6 +196,29 @@ def test_a_language_model_to_start_from_is_held_against_vanilla_without(
     assert lines["vanilla", "review-sentences", "–"][8] == "better"
     page, _ = results_page(Records(places.results), SETUP)
     assert "one that has read review-sentences (900 texts, 12,000 tokens) once" in page
+
+
+def test_averaged_techniques_are_held_against_averaged_vanilla_and_that_against_itself_without(
+    places: Places, template: dict[str, Any]
+) -> None:
+    wide, technique = Arm("vanilla", wide=True), Arm("attention-ivat", unlabelled=True, averaged=True)
+    found = {Arm("vanilla"): 0.80, wide: 0.81, technique: 0.86}
+    found |= {Arm("vanilla", averaged=True): 0.82, dataclasses.replace(wide, averaged=True): 0.84}
+    written = Records(places.results)
+    for arm, score in found.items():
+        for trial in trials_of(arm, "sst", SETUP, range(3), {}):
+            on_record(written, template, trial, score)
+    reader = Reader(Records(places.results), SETUP)
+    lines = {(row[0], row[1]): row for row in experiment_table(EXPERIMENTS["table-averaging"], "sst", reader).texts()}
+    assert lines["vanilla", "–"][7] == "reference"
+    gains = {key: row[5].partition(" ")[0] for key, row in lines.items() if row[3] == "3"}
+    assert gains == {
+        ("vanilla", "–"): "–",
+        ("vanilla, words of the vectors", "–"): "1.00",
+        ("vanilla, averaged weights", "–"): "2.00",
+        ("vanilla, words of the vectors, averaged weights", "–"): "3.00",
+        ("attention-ivat, averaged weights", "60 news"): "2.00",
+    }
 
 
 def test_how_unlabelled_text_is_mixed_in_is_a_column(

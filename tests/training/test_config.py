@@ -35,6 +35,7 @@ OTHER: dict[str, Any] = {
     "max_length": 40,
     "pool_words": False,
     "vector_words": 70,
+    "average": 0.9,
     "vectors": "glove.6B.100d",
     "language_model": "runs/language",
     "dimension": 33,
@@ -114,7 +115,7 @@ def test_every_option_is_a_flag_of_train_and_gives_the_same_config(monkeypatch: 
     ("text", "said"),
     [
         ("epsilom: 0.5", "unknown option 'epsilom'; did you mean 'epsilon'?"),
-        ("qqq: 1", "unknown option 'qqq'; known: attention, batch_size"),
+        ("qqq: 1", "unknown option 'qqq'; known: attention, average"),
         ("1: 2", "unknown option 1; known"),
         ("epochs: ten", "epochs is 'ten'; expected int"),
         ("epochs: 1.5", "epochs is 1.5; expected int"),

@@ -18,12 +18,14 @@ from attnvat.training.checkpoint import checkpoint_files, read_checkpoint
 from generated_task import small, task
 
 
-@pytest.mark.parametrize("technique", ["vanilla", "word-ivat", "attention-ivat"])
+@pytest.mark.parametrize(("technique", "average"), [("vanilla", 0), ("word-ivat", 0), ("attention-ivat", 0.8)])
 @pytest.mark.parametrize("at", [1, 4, 5, 11])
-def test_a_run_that_breaks_off_anywhere_is_resumed_to_the_same_bytes(technique: str, at: int, tmp_path: Path) -> None:
+def test_a_run_that_breaks_off_anywhere_is_resumed_to_the_same_bytes(
+    technique: str, average: float, at: int, tmp_path: Path
+) -> None:
     corpus = task(80, unlabelled=60)
     virtual = {"unlabeled": "corpus"} if technique != "vanilla" else {}
-    config = small(technique=technique, dropout=0.2, checkpoint_every=2, epochs=3, **virtual)
+    config = small(technique=technique, average=average, dropout=0.2, checkpoint_every=2, epochs=3, **virtual)
     trained(config, corpus, tmp_path / "whole")
     with pytest.raises(StopError):
         trained(config, corpus, tmp_path / "broken", display=stop_at(at))

@@ -20,6 +20,8 @@ FEW_UNLABELLED = 10_000
 """N_u with few labels."""
 WIDE = 50_000
 """Words that join the vocabulary of a wide arm: as many as a language model has."""
+AVERAGE = 0.998
+"""By which the shares of earlier steps in averaged weights fade a step."""
 RATIO = 2.0
 """Unlabelled texts a step for each labelled one: N_u then decides how many different texts are seen, not the cost."""
 
@@ -103,6 +105,8 @@ class Arm:
     """Whether it starts from a language model: of the usual unlabelled text, or of the task's own kind."""
     wide: bool = False
     """Whether the vectors' commonest words join the vocabulary, as those of unlabelled text do in other arms."""
+    averaged: bool = False
+    """Whether the weights kept are averaged over steps."""
     searched: bool = True
 
     @property
@@ -110,6 +114,7 @@ class Arm:
         """The technique and what is special about it, but not the text it starts from or the search."""
         name = self.technique + (f" ({self.reading})" if self.reading else "")
         name += ", words of the vectors" if self.wide else ""
+        name += ", averaged weights" if self.averaged else ""
         name += f", ε {self.epsilon:g}" if self.epsilon is not None else ""
         return name + (f", context penalty {self.context_penalty:g}" if self.context_penalty else "")
 
@@ -122,13 +127,13 @@ class Arm:
 
     @property
     def reference(self) -> bool:
-        """Whether it is plain training, with fewer or more words, which the others are held against."""
+        """Whether it is plain training, with fewer or more words, averaged or not, which others are held against."""
         return self.technique == "vanilla" and not (self.context_penalty or self.pretrained)
 
     @property
     def plain(self) -> bool:
-        """Whether it is plain training with the words of the labelled texts alone."""
-        return self.reference and not self.wide
+        """Whether it is plain training with the words of the labelled texts alone, and the last weights."""
+        return self.reference and not (self.wide or self.averaged)
 
     @property
     def brings_words(self) -> bool:
@@ -139,7 +144,7 @@ class Arm:
         """The arm whose search decides for this one.
 
         Whatever the unlabelled text, its amount and its mixing, one search decides; also for penalties on context and
-        language models, for more words and for all small label counts.
+        language models, for more words, for averaged weights and for all small label counts.
         """
         return Arm(self.technique, self.unlabelled, reading=self.reading, labels=FEW if self.labels else None)
 
@@ -164,6 +169,8 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
         options["language_model"] = f"pool:{ground.near if arm.pretrained == 'near' else setup.pool}"
     if arm.wide:
         options["vector_words"] = WIDE
+    if arm.averaged:
+        options["average"] = AVERAGE
     if arm.reading:
         options["reading"] = arm.reading
     if arm.epsilon is not None:

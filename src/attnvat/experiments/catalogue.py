@@ -126,6 +126,13 @@ def long_text_pretraining_arms() -> list[Arm]:
     return [*plain, *begun, *(replace(arm, context_penalty=PENALTIES[0]) for arm in begun)]
 
 
+def averaging_arms() -> list[Arm]:
+    """Both vanillas without and with averaged weights, and techniques with them."""
+    vanillas = [VANILLA, WIDE_VANILLA]
+    techniques = [*supervised("word-vat", "attention-ivat"), *semi_supervised("attention-vat", "attention-ivat")]
+    return [*vanillas, *(replace(arm, averaged=True) for arm in [*vanillas, *techniques])]
+
+
 def few_label_arms() -> list[Arm]:
     """Vanilla and two VAT techniques with few labels: alone, with news, with text of the task's own kind."""
     names = ("word-vat", "attention-ivat")
@@ -225,6 +232,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             "A language model to start from",
             "Does unlabelled text pay when the encoder has first learnt to foretell its words?",
             {"sst": pretraining_arms(), "imdb": long_text_pretraining_arms()},
+        ),
+        Experiment(
+            "table-averaging",
+            "Averaged weights",
+            "Do weights averaged over steps predict better and scatter less, and does VAT gain anything over them?",
+            {"sst": averaging_arms()},
         ),
         Experiment(
             "table-few-labels",

@@ -26,13 +26,13 @@ Every number is the mean ± standard deviation over seeds of runs on record in `
 where there are none, and a table with nothing to compare yet only says how to run it. Differences to vanilla are
 paired by seed (same order of data, same unlabelled sample, and the same initial weights where the vocabulary is the
 same and no language model gives others). Rows with unlabelled text or a language model know more words than the
-labelled texts have; vanilla, for them, is *vanilla, words of the vectors*. Brackets are 95% bootstrap intervals over
-seeds. *p* is from an exact sign-flip test, corrected by Holm over the table's rows of six seeds
-or more (fewer cannot give a p of 0.05, and are not tested). A row is called *better*
-or *worse* only if its interval leaves out zero and its corrected p is at most 0.05; *too few seeds* means that so few
-seeds could not decide it whatever they had shown (five seeds cannot give a p below 0.0625). The last column of the
-prediction tables draws seeds and test texts anew: an interval for the difference in accuracy that covers both. ε and
-dropout were chosen on validation data alone.
+labelled texts have; vanilla, for them, is *vanilla, words of the vectors*, and averaged where they are. Brackets are
+95% bootstrap intervals over seeds. *p* is from an exact sign-flip test, corrected by Holm over the table's rows of
+six seeds or more (fewer cannot give a p of 0.05, and are not tested). A row is called *better* or *worse* only if its
+interval leaves out zero and its corrected p is at most 0.05; *too few seeds* means that so few seeds could not decide
+it whatever they had shown (five seeds cannot give a p below 0.0625). The last column of the prediction tables draws
+seeds and test texts anew: an interval for the difference in accuracy that covers both. ε and dropout were chosen on
+validation data alone.
 """
 
 
@@ -84,7 +84,7 @@ def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str
     for corpus in experiment.arms:
         rows = reader.rows(experiment, corpus)
         parts += [f"### {TITLES[corpus]}", ""]
-        if not any(row.records for row in rows if not row.arm.reference):
+        if not any(row.records for row in rows if row.arm.averaged or not row.arm.reference):
             parts += [f"Not run yet: `{command(experiment, corpus, reader.setup, rows)}`", ""]
             continue
         draw = FIGURES.get(experiment.name)
@@ -138,7 +138,7 @@ def claims_table(reader: Reader) -> Table:
     """
     cells: list[list[Cell]] = []
     for corpus in ("sst", "imdb"):
-        known = ("table-prediction", "table-mixing", "table-context", "table-pretraining")
+        known = ("table-prediction", "table-mixing", "table-context", "table-pretraining", "table-averaging")
         arms = dict.fromkeys(arm for name in known for arm in EXPERIMENTS[name].arms.get(corpus, []))
         for arm in arms:
             row = reader.row(arm, corpus)

@@ -165,12 +165,17 @@ def plain_of(rows: Sequence[Row], labels: int | None = None) -> Row:
 
 
 def reference_of(row: Row, rows: Sequence[Row]) -> Row:
-    """The row that `row` is held against: vanilla with as many labels, and one that knows as many words."""
-    if row.arm.brings_words:
-        for other in rows:
-            if other.arm.reference and other.arm.wide and other.arm.labels == row.arm.labels:
-                return other
-    return plain_of(rows, row.arm.labels)
+    """The row that `row` is held against: vanilla with as many labels that knows as many words, averaged as the row is.
+
+    Averaged vanilla is held against the same without; and so is vanilla with more words.
+    """
+    arm = row.arm
+    wide, averaged = (arm.averaged and arm.wide, False) if arm.reference else (arm.brings_words, arm.averaged)
+    for other in rows:
+        found = other.arm
+        if found.reference and (found.wide, found.averaged, found.labels) == (wide, averaged, arm.labels):
+            return other if wide or averaged else plain_of(rows, arm.labels)
+    return plain_of(rows, arm.labels)
 
 
 def most_seeds(rows: Sequence[Row]) -> set[int]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from attnvat.experiments.arms import FEW, GROUNDS, WIDE
+from attnvat.experiments.arms import AVERAGE, FEW, GROUNDS, WIDE
 from attnvat.experiments.paper_numbers import UNLABELLED
 from attnvat.experiments.records import Records
 from attnvat.experiments.rows import TITLES
@@ -49,6 +49,11 @@ def differences_from_paper(records: Records) -> list[str]:
         found.append(
             "Rows that name a context penalty have one of our own, which is not in the paper, at the ε (vanilla: the "
             "dropout) that was chosen without it, or at one set by hand on a validation seed where the row names it."
+        )
+    if any(run["config"].get("average") for run in runs):
+        found.append(
+            f"Rows that name averaged weights keep a mean over steps that fade by {AVERAGE:g} a step "
+            f"(`--average {AVERAGE:g}`), not in the paper; ε and dropout are those chosen without it."
         )
     if pools:
         found.append(

@@ -27,6 +27,7 @@ from attnvat.experiments.rows import (
 )
 from attnvat.experiments.tables_of_variants import (
     amounts,
+    averaging,
     contexts,
     few_labels,
     mixing,
@@ -139,6 +140,7 @@ MAKERS: dict[str, Callable[[Sequence[Row], str], Table]] = {
     "figure-strength": strengths,
     "table-context": contexts,
     "table-pretraining": pretraining,
+    "table-averaging": averaging,
     "table-few-labels": few_labels,
 }
 """Experiment → the function that makes its table for a corpus."""

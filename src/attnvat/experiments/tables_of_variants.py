@@ -163,6 +163,12 @@ def pretraining(rows: Sequence[Row], corpus: str) -> Table:
     return three_sides(rows, corpus, ["technique", "language model of", "unlabelled", "searched"], heads)
 
 
+def averaging(rows: Sequence[Row], corpus: str) -> Table:
+    """Prediction, correlation and robustness of averaged weights, techniques held against vanilla averaged as well."""
+    heads: list[list[Cell]] = [[row.arm.name, row.unlabelled, row.options] for row in rows]
+    return three_sides(rows, corpus, ["technique", "unlabelled", "searched"], heads)
+
+
 def three_sides(rows: Sequence[Row], corpus: str, columns: list[str], heads: Sequence[Sequence[Cell]]) -> Table:
     """How well the rows predict, how truthful and how robust their attention is, each held against vanilla."""
     scores, truths, flips = (differences(rows, measure) for measure in (SCORE, PEARSON, FLIPS))

@@ -118,6 +118,7 @@ class Trial:
         parts += [config.reading] if config.reading else []
         parts += [f"context{config.context_penalty:g}"] if config.context_penalty else []
         parts += ["wide"] if config.vector_words else []
+        parts += ["averaged"] if config.average else []
         parts += [f"after-{config.language_model.removeprefix('pool:')}"] if config.language_model else []
         parts += [f"{config.labeled_size}-labels"] if config.labeled_size else []
         if config.unlabeled:

@@ -85,6 +85,11 @@ class Config:
     embedding_updates: Literal["touched", "all"] = option(
         "touched", "update word vectors of the step's words only, or of the whole table (slower)", "optimisation"
     )
+    average: float = option(
+        0.0,
+        "keep weights averaged over steps that fade by this factor: 0.998 steadies scores; 0 keeps the last",
+        "optimisation",
+    )
     clip: float | None = option(None, "clip the gradient to this norm (off)", "optimisation")
     epochs: int = option(10, "passes over the labelled texts at most", "optimisation")
     patience: int = option(3, "stop after this many epochs without a better validation score", "optimisation")
@@ -110,6 +115,8 @@ class Config:
         for name in ("l2", "checkpoint_every", "vector_words"):
             if not getattr(self, name) >= 0:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be 0 or more")
+        if not 0 <= self.average < 1:
+            raise UserError(f"average is {self.average}; it must be 0 or more and below 1")
         if self.vector_words and (self.vectors or "learn").partition(":")[0] == "learn":
             raise UserError("vector_words takes words from a file of word vectors; name one with `vectors`")
         for name in ("decoder", "embedding_updates", "mixed_precision"):

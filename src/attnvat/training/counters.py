@@ -32,6 +32,14 @@ class Counters:
             name: total if name == "vanished" else total / steps for name, total in self.sums.items() if name != "steps"
         }
 
+    def judge(self, score: float) -> bool:
+        """Take in the validation score of the current epoch; whether it is the best so far."""
+        better = score > self.best_score
+        if better:
+            self.best_score, self.best_epoch = score, self.epoch
+        self.epochs_without_gain = 0 if better else self.epochs_without_gain + 1
+        return better
+
     def passed(self, interval: int, steps: int) -> bool:
         """Whether a multiple of `interval` lies within the last `steps` steps; never for interval 0."""
         return interval > 0 and self.step // interval > (self.step - steps) // interval

@@ -18,6 +18,7 @@ from attnvat.models import Pretrained, SequenceClassifier, save_pretrained
 from attnvat.techniques import StepLoss, Technique
 from attnvat.text.batch import Batch
 from attnvat.training import run as record
+from attnvat.training.averaging import AveragedWeights
 from attnvat.training.checkpoint import Checkpoint, last_checkpoint, prefixed, random_state, write_checkpoint
 from attnvat.training.config import Config
 from attnvat.training.counters import Counters
@@ -80,6 +81,7 @@ def fit(
     plain = [getattr(optimiser, "optimizer", optimiser) for optimiser in optimisers]
     processes, ratio = accelerator.num_processes, config.unlabeled_ratio
     streams = Streams(data.train, data.unlabelled, config.batch_size, config.seed, process, processes, ratio)
+    averaged = AveragedWeights(model, config.average) if config.average else None
     counters = Counters()
     history: list[dict[str, Any]] = []
     best = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
@@ -91,6 +93,7 @@ def fit(
                 **prefixed("model", model.state_dict()),
                 **prefixed("optimiser", optimiser_tensors(plain)),
                 **prefixed("technique", technique.state()),
+                **prefixed("average", averaged.tensors() if averaged else {}),
                 **prefixed("random", random_state(generator)),
             }
             write_checkpoint(checkpoints, counters.step, Checkpoint(state, tensors), config.keep)
@@ -105,7 +108,7 @@ def fit(
                 found = last_checkpoint(folder / record.CHECKPOINTS)
                 if found:
                     refuse_changes(folder, found.state, config, data.hashes)
-                    counters = take_up(found, model, plain, technique, generator, streams, process)
+                    counters = take_up(found, model, plain, technique, averaged, generator, streams, process)
                 if main:
                     record.clear_leftovers(folder)
                     record.cut_lines(folder / record.METRICS, counters.metrics_size)
@@ -146,6 +149,8 @@ def fit(
                     for optimiser in optimisers:
                         optimiser.step()
                         optimiser.zero_grad()
+                    if averaged:
+                        averaged.follow(model, counters.step)
                 means = counters.add(losses)
                 texts = len(labelled) + (len(unlabelled) if unlabelled else 0)
                 display.step(texts, labelled.tokens + (unlabelled.tokens if unlabelled else 0), means)
@@ -159,15 +164,13 @@ def fit(
                 if counters.passed(config.checkpoint_every, sharing):
                     checkpoint()
 
-            validation = validation_score(model, data)
-            better = validation > counters.best_score
-            if better:
-                counters.best_score, counters.best_epoch, counters.epochs_without_gain = validation, counters.epoch, 0
-                best = {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
-                if folder and main:
-                    save_pretrained(data.bundle, folder)
-            else:
-                counters.epochs_without_gain += 1
+            with averaged.in_place(model) if averaged else nullcontext():
+                validation = validation_score(model, data)
+                better = counters.judge(validation)
+                if better:
+                    best = {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
+                    if folder and main:
+                        save_pretrained(data.bundle, folder)
             line = {
                 "event": "epoch",
                 "epoch": counters.epoch,

@@ -10,6 +10,7 @@ import torch
 from attnvat.errors import UserError
 from attnvat.models import SequenceClassifier
 from attnvat.techniques import Technique
+from attnvat.training.averaging import AveragedWeights
 from attnvat.training.checkpoint import Checkpoint, restore_random, section
 from attnvat.training.config import Config
 from attnvat.training.counters import Counters
@@ -35,6 +36,7 @@ def take_up(
     model: SequenceClassifier,
     optimisers: list[torch.optim.Optimizer],
     technique: Technique,
+    averaged: AveragedWeights | None,
     generator: torch.Generator,
     streams: Streams,
     process: int,
@@ -44,6 +46,8 @@ def take_up(
     model.load_state_dict(section("model", found.tensors))
     restore_optimisers(optimisers, section("optimiser", found.tensors))
     technique.restore(section("technique", found.tensors))
+    if averaged:
+        averaged.restore(section("average", found.tensors))
     restore_random(generator, section("random", found.tensors), process)
     streams.restore(state.pop("streams"))
     return Counters(**{name: value for name, value in state.items() if name not in ("config", "hashes")})
