@@ -170,7 +170,8 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
     if arm.wide:
         options["vector_words"] = WIDE
     if arm.averaged:
-        options["average"] = AVERAGE
+        # Means rise slowly: what looks like standing still need not be.
+        options |= {"average": AVERAGE, "patience": options.get("epochs", Config.epochs)}
     if arm.reading:
         options["reading"] = arm.reading
     if arm.epsilon is not None:
