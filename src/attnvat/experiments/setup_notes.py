@@ -53,8 +53,8 @@ def differences_from_paper(records: Records) -> list[str]:
     if any(run["config"].get("average") for run in runs):
         found.append(
             f"Rows that name averaged weights keep a mean over steps that fade by {AVERAGE:g} a step "
-            f"(`--average {AVERAGE:g}`), which is not in the paper, and are trained for all their epochs; ε and dropout "
-            "are those chosen without it."
+            f"(`--average {AVERAGE:g}`), which is not in the paper, and are trained for all their epochs; ε and "
+            "dropout are those chosen without it."
         )
     if pools:
         found.append(
