@@ -127,10 +127,11 @@ def long_text_pretraining_arms() -> list[Arm]:
 
 
 def averaging_arms() -> list[Arm]:
-    """Both vanillas without and with averaged weights, and techniques with them."""
+    """Both vanillas without and with averaged weights, and techniques with them, the last ones after reviews."""
     vanillas = [VANILLA, WIDE_VANILLA]
     techniques = [*supervised("word-vat", "attention-ivat"), *semi_supervised("attention-vat", "attention-ivat")]
-    return [*vanillas, *(replace(arm, averaged=True) for arm in [*vanillas, *techniques])]
+    begun = [replace(VANILLA, pretrained="near"), Arm("attention-ivat", unlabelled=True, near=True, pretrained="near")]
+    return [*vanillas, *(replace(arm, averaged=True) for arm in [*vanillas, *techniques, *begun])]
 
 
 def few_label_arms() -> list[Arm]:

@@ -27,15 +27,14 @@ from attnvat.experiments.rows import (
 )
 from attnvat.experiments.tables_of_variants import (
     amounts,
-    averaging,
     contexts,
     few_labels,
     mixing,
-    pretraining,
     rationales,
     readings,
     selection,
     strengths,
+    with_language_models,
 )
 from attnvat.report.tables import Cell, Table
 
@@ -139,8 +138,8 @@ MAKERS: dict[str, Callable[[Sequence[Row], str], Table]] = {
     "table-readings": readings,
     "figure-strength": strengths,
     "table-context": contexts,
-    "table-pretraining": pretraining,
-    "table-averaging": averaging,
+    "table-pretraining": with_language_models,
+    "table-averaging": with_language_models,
     "table-few-labels": few_labels,
 }
 """Experiment → the function that makes its table for a corpus."""

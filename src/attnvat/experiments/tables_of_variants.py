@@ -157,16 +157,13 @@ def contexts(rows: Sequence[Row], corpus: str) -> Table:
     return Table([*table.columns, *others], cells, table.caption, digits=table.digits)
 
 
-def pretraining(rows: Sequence[Row], corpus: str) -> Table:
-    """Prediction, correlation and robustness with a language model to start from, each held against vanilla without."""
+def with_language_models(rows: Sequence[Row], corpus: str) -> Table:
+    """Prediction, correlation and robustness with a language model to start from, each held against vanilla without.
+
+    Rows with averaged weights are held against vanilla that has them too.
+    """
     heads: list[list[Cell]] = [[row.arm.name, row.pretrained, row.unlabelled, row.options] for row in rows]
     return three_sides(rows, corpus, ["technique", "language model of", "unlabelled", "searched"], heads)
-
-
-def averaging(rows: Sequence[Row], corpus: str) -> Table:
-    """Prediction, correlation and robustness of averaged weights, techniques held against vanilla averaged as well."""
-    heads: list[list[Cell]] = [[row.arm.name, row.unlabelled, row.options] for row in rows]
-    return three_sides(rows, corpus, ["technique", "unlabelled", "searched"], heads)
 
 
 def three_sides(rows: Sequence[Row], corpus: str, columns: list[str], heads: Sequence[Sequence[Cell]]) -> Table:
