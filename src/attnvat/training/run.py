@@ -94,8 +94,9 @@ def open_run(folder: Path | str) -> Run:
 def begin_folder(folder: Path, config: Config, weight_bytes: int) -> None:
     """Make a fresh run's folder; one that cannot take the run is refused before training."""
     check_folder(folder)
-    # A checkpoint holds weights and two moments; one more is written before an old one goes, and the best model stays.
-    needed = weight_bytes * (3 * (config.keep + 1) + 1)
+    # A checkpoint holds weights, two moments and means where there are any; one more is written before an old one goes,
+    # and the best model stays.
+    needed = weight_bytes * ((4 if config.average else 3) * (config.keep + 1) + 1)
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise UserError(f"{folder}: the disk has {free / 1e6:,.1f} MB left, the run needs {needed / 1e6:,.1f} MB")
