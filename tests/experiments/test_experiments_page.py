@@ -138,6 +138,11 @@ def test_strengths_are_held_against_vanilla_with_the_same_dropout(
     table = experiment_table(EXPERIMENTS["figure-strength"], "sst", Reader(found, SETUP))
     # A row of fewer seeds than others is never the best of a column.
     assert most_seeds(Reader(found, SETUP).rows(EXPERIMENTS["table-prediction"], "sst")) == {0, 1, 2, 7, 14}
+    first = [
+        dataclasses.replace(row, records={0: {}})
+        for row in Reader(found, SETUP).rows(EXPERIMENTS["table-mixing"], "sst")
+    ]
+    assert not most_seeds(first)  # nor of one seed
     (alone,) = trials_of(Arm("word-at"), "sst", SETUP, [0], {})
     on_record(records, template, alone, 0.99)
     prediction = experiment_table(EXPERIMENTS["table-prediction"], "sst", Reader(Records(places.results), SETUP))

@@ -27,6 +27,8 @@ TITLES = {
 }
 """Corpora as tables name them."""
 NOT_RUN = "not run"
+FEWEST = 3
+"""Seeds without which nothing is called the best of a column."""
 Record = Mapping[str, Any]
 Measure = Callable[[Record], float | None]
 
@@ -179,9 +181,9 @@ def reference_of(row: Row, rows: Sequence[Row]) -> Row:
 
 
 def most_seeds(rows: Sequence[Row]) -> set[int]:
-    """The places of the rows with the most seeds: only they may be called the best of a column."""
+    """The places of the rows with the most seeds: only they may be called the best of a column, none with too few."""
     most = max(len(row.records) for row in rows)
-    return {place for place, row in enumerate(rows) if len(row.records) == most}
+    return {place for place, row in enumerate(rows) if len(row.records) == most >= FEWEST}
 
 
 def differences(rows: Sequence[Row], measure: Measure) -> list[Difference | None]:

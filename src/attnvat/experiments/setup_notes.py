@@ -70,6 +70,16 @@ def differences_from_paper(records: Records) -> list[str]:
             f"Rows that name a language model start from one that has read {read} once, unlike the paper's. ε and "
             "dropout are those chosen without it."
         )
+    marked = named(
+        f"{100 * run['measured']['rationales']['rationales']['share']:.0f}%"
+        for run in runs
+        if "rationales" in run["measured"]
+    )
+    if marked:
+        found.append(
+            "IOU F1 and token F1 take from each review the share of words that people marked on average in the split "
+            f"judged ({marked}); the paper does not say how many it takes; its low token F1 suggests far fewer."
+        )
     near = {ground.near for ground in GROUNDS.values()} & set(pools)
     if near:
         found.append(f"ε with {named(near)} is the one chosen with the usual pool.")
