@@ -131,13 +131,14 @@ def carry_out(todo: Sequence[Job], places: Places, jobs: int, ray: str | None, c
 
     def told(what: str, job: Job) -> None:
         if what == "started":
-            stderr.print(f"started  {job.name}", highlight=False)
+            stderr.print(f"started  {job.name}", highlight=False, soft_wrap=True)
             return
         left.pop(job.identity, None)
         times = Times(Records(places.results))
         guesses = [guess for one in left.values() if (guess := times.guess(one)) is not None]
         rest = f"about {duration(sum(guesses) / jobs)} left" if guesses else f"{len(left)} left"
-        stderr.print(f"{what:8} {job.name} ({len(todo) - len(left)} of {len(todo)}; {rest})", highlight=False)
+        line = f"{what:8} {job.name} ({len(todo) - len(left)} of {len(todo)}; {rest})"
+        stderr.print(line, highlight=False, soft_wrap=True)
 
     with goes_on_later():
         if ray is not None:
