@@ -66,6 +66,7 @@ def test_run_searches_then_trains_and_a_second_run_does_nothing(run: Run, tmp_pa
         (["paper", "run", "table-predicton"], "did you mean 'table-prediction'"),
         (["paper", "run", "table-selection", "--data", "imdb"], "is run on sst, not on imdb"),
         (["paper", "run", "table-prediction", "--data", "sstt"], "did you mean 'sst'"),
+        (["paper", "run", "table-selection", "--only", "sst"], "no runs are called 'sst'; there are\n  sst-vanilla"),
         (["paper", "run", "table-prediction", "--pool", "newz"], "did you mean 'news'"),
         (["paper", "show", "figure-amounts"], "did you mean 'figure-amount'"),
         (["search", "--data", "nowhere.csv"], "no such file"),

@@ -12,7 +12,7 @@ from generated_runs import Counting, StopError, record, stop_at, trained, weight
 from attnvat.corpora import Corpus
 from attnvat.errors import UserError
 from attnvat.interruption import Interrupted
-from attnvat.training import Config
+from attnvat.training import Config, prepare
 from attnvat.training import loop as loop_module
 from attnvat.training.checkpoint import checkpoint_files, read_checkpoint
 from generated_task import small, task
@@ -81,6 +81,13 @@ def test_a_folder_that_cannot_take_the_run_is_refused_before_training(
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match=r"cannot be written \(Not a directory\)"):
         trained(config, corpus, tmp_path / "file" / "run", display=steps)
+    with monkeypatch.context() as tight:
+        # Room for two checkpoints of weights and moments, a third one, and the best model; not for their means.
+        size = 4 * sum(p.numel() for p in prepare(config, corpus).bundle.model.parameters())
+        tight.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=10 * size))
+        trained(config, corpus, tmp_path / "fits")
+        with pytest.raises(UserError, match="the run needs"):
+            trained(replace(config, average=0.9), corpus, tmp_path / "means", display=steps)
     with monkeypatch.context() as full:
         full.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5000))
         with pytest.raises(UserError, match=r"the disk has 0\.0 MB left, the run needs"):

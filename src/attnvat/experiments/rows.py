@@ -173,10 +173,11 @@ def reference_of(row: Row, rows: Sequence[Row]) -> Row:
     """
     arm = row.arm
     wide, averaged = (arm.averaged and arm.wide, False) if arm.reference else (arm.brings_words, arm.averaged)
-    for other in rows:
-        found = other.arm
-        if found.reference and (found.wide, found.averaged, found.labels) == (wide, averaged, arm.labels):
-            return other if wide or averaged else plain_of(rows, arm.labels)
+    vanillas = [other for other in rows if other.arm.reference and other.arm.labels == arm.labels]
+    for words in (wide, False):
+        found = [v for v in vanillas if (v.arm.wide, v.arm.averaged) == (words, averaged)]
+        if found:
+            return max(found, key=lambda row: row.arm.searched)
     return plain_of(rows, arm.labels)
 
 
