@@ -40,8 +40,8 @@ def differences_from_paper(records: Records) -> list[str]:
         "Gradient importance stops at the attention (as in Jain & Wallace's code); the paper does not say. The column "
         "`through attention` does not stop there.",
         "Techniques with ε search it log-uniformly over [0.01, 30]; vanilla searches dropout over [0, 0.7] with the "
-        "same budget, and the untuned vanilla has a row of its own (not on IMDB). Search runs use a seed of their own and "
-        "never see the test split. The paper does not tune vanilla.",
+        "same budget, and the untuned vanilla has a row of its own (not on IMDB). Search runs use a seed of their own "
+        "and never see the test split. The paper does not tune vanilla.",
         "The AT and iAT techniques have no use for unlabelled text; VAT and iVAT are shown without and with it, where "
         "the paper shows them with it only.",
     ]
