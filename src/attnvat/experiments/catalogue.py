@@ -134,6 +134,12 @@ def averaging_arms() -> list[Arm]:
     return [*vanillas, *(replace(arm, averaged=True) for arm in [*vanillas, *techniques, *begun])]
 
 
+def long_text_averaging_arms() -> list[Arm]:
+    """The same where runs take long: averaged vanilla, and it and the paper's two techniques after reviews."""
+    begun = [replace(a, pretrained="near") for a in (VANILLA, *semi_supervised("attention-vat", "attention-ivat"))]
+    return [VANILLA, *(replace(arm, averaged=True) for arm in (VANILLA, *begun))]
+
+
 def few_label_arms() -> list[Arm]:
     """Vanilla and two VAT techniques with few labels: alone, with news, with text of the task's own kind."""
     names = ("word-vat", "attention-ivat")
@@ -238,7 +244,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "table-averaging",
             "Averaged weights",
             "Do weights averaged over steps predict better and scatter less, and does VAT gain anything over them?",
-            {"sst": averaging_arms()},
+            {"sst": averaging_arms(), "imdb": long_text_averaging_arms()},
         ),
         Experiment(
             "table-few-labels",
