@@ -226,6 +226,39 @@ def test_averaged_techniques_are_held_against_averaged_vanilla_and_that_against_
     }
 
 
+def test_few_labels_show_what_unlabelled_text_gains_with_and_without_its_words_each_label_count_a_family(
+    places: Places, template: dict[str, Any]
+) -> None:
+    written = Records(places.results)
+    scores = {"plain": 0.70, "wide": 0.75, "technique": 0.74}
+    for labels in (100, 500):
+        plain = Arm("vanilla", labels=labels)
+        arms = {"plain": plain, "wide": dataclasses.replace(plain, wide=True)}
+        arms["technique"] = Arm("attention-ivat", unlabelled=True, labels=labels)
+        for name, arm in arms.items():
+            for trial in trials_of(arm, "sst", SETUP, range(7), {}):
+                on_record(written, template, trial, scores[name])
+    reader = Reader(Records(places.results), SETUP)
+    table = experiment_table(EXPERIMENTS["table-few-labels"], "sst", reader)
+    lines = {(row[0], row[1]): row for row in table.texts() if row[5] == "7"}
+    assert len(lines) == 6
+    for labels in ("100", "500"):
+        # Seven seeds decide two comparisons (2/128 · 2), not four: the other label count takes nothing.
+        assert lines[labels, "vanilla"][7:13] == ["–", "–", "reference", "–", "–", "–"]
+        gained = lines[labels, "vanilla, words of the vectors"]
+        assert gained[8:13] == ["0.031", "better", "–", "–", "–"]
+        technique = lines[labels, "attention-ivat"]
+        assert [cell.partition(" ")[0] for cell in technique[7:13]] == [
+            *("−1.00", "0.031", "worse"),
+            *("4.00", "0.016", "better"),
+        ]
+    page, _ = results_page(Records(places.results), SETUP)
+    assert (
+        "Their words counted as a gain too: better than plain vanilla: attention-ivat with 10,000 news, 100 labels;"
+        in page
+    )
+
+
 def test_how_unlabelled_text_is_mixed_in_is_a_column(
     places: Places, template: dict[str, Any], records: Records
 ) -> None:

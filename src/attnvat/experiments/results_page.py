@@ -10,9 +10,9 @@ from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, Experiment
 from attnvat.experiments.figures import amount_figure, strength_figure
 from attnvat.experiments.paper_numbers import CORRELATION, DISAGREEMENTS, PREDICTION
 from attnvat.experiments.records import Records
-from attnvat.experiments.rows import NOT_RUN, PEARSON, SCORE, TITLES, Reader, Row, differences
+from attnvat.experiments.rows import NOT_RUN, PEARSON, SCORE, TITLES, Reader, Row, differences, differences_to_plain
 from attnvat.experiments.setup_notes import corpora_table, differences_from_paper
-from attnvat.experiments.statistics import verdict
+from attnvat.experiments.statistics import Difference, verdict
 from attnvat.experiments.tables import MAKERS
 from attnvat.report.tables import Cell, Table, number
 from attnvat.storage import atomic_write
@@ -27,12 +27,12 @@ where there are none, and a table with nothing to compare yet only says how to r
 paired by seed (same order of data, same unlabelled sample, and the same initial weights where the vocabulary is the
 same and no language model gives others). Rows with unlabelled text or a language model know more words than the
 labelled texts have; vanilla, for them, is *vanilla, words of the vectors*, and averaged where they are. Brackets are
-95% bootstrap intervals over seeds. *p* is from an exact sign-flip test, corrected by Holm over the table's rows of
-six seeds or more (fewer cannot give a p of 0.05, and are not tested). A row is called *better* or *worse* only if its
-interval leaves out zero and its corrected p is at most 0.05; *too few seeds* means that so few seeds could not decide
-it whatever they had shown (five seeds cannot give a p below 0.0625). The last column of the prediction tables draws
-seeds and test texts anew: an interval for the difference in accuracy that covers both. ε and dropout were chosen on
-validation data alone.
+95% bootstrap intervals over seeds. *p* is from an exact sign-flip test, corrected by Holm over the table's rows of six
+seeds or more (fewer cannot give a p of 0.05, and are not tested), with few labels over those with as many. A row is
+called *better* or *worse* only if its interval leaves out zero and its corrected p is at most 0.05; *too few seeds*
+means that so few seeds could not decide it whatever they had shown (five seeds cannot give a p below 0.0625). The last
+column of the prediction tables draws seeds and test texts anew: an interval for the difference in accuracy that covers
+both. ε and dropout were chosen on validation data alone.
 """
 
 
@@ -99,24 +99,29 @@ def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str
 
 
 def said(rows: list[Row], experiment: Experiment) -> str:
-    """What the table lets one say, in a sentence."""
-    measure = PEARSON if experiment.name == "table-correlation" else SCORE
-    found: dict[str, list[str]] = {"better": [], "worse": []}
-    held = 0
-    for row, difference in zip(rows, differences(rows, measure), strict=True):
-        if difference is None:
-            continue
-        held += 1
-        what = verdict(difference)
-        labels = f", {row.arm.labels} labels" if row.arm.labels else ""
-        extra = f" with {row.unlabelled}" if row.arm.unlabelled else ""
-        if what in found:
-            found[what].append(f"{row.arm.title}{extra}{labels}")
-    by = "correlation" if measure is PEARSON else "score"
+    """What the table lets one say, in a sentence or two."""
+    measure, by = (PEARSON, "correlation") if experiment.name == "table-correlation" else (SCORE, "score")
+    found = differences(rows, measure)
+    held = sum(difference is not None for difference in found)
     if not held:
         return f"Nothing can be said of the {by} yet: there are no pairs of runs."
-    parts = [f"{kind} than vanilla: {'; '.join(names)}" for kind, names in found.items() if names]
-    return f"By {by}, of {held} compared, {' – '.join(parts) if parts else 'none shown to be better or worse'}."
+    sentence = f"By {by}, of {held} compared, {decided(rows, found) or 'none shown to be better or worse'}."
+    if experiment.name == "table-few-labels":
+        whole = decided(rows, differences_to_plain(rows, measure), "plain vanilla")
+        sentence += f" Their words counted as a gain too: {whole}." if whole else ""
+    return sentence
+
+
+def decided(rows: list[Row], found: list[Difference | None], reference: str = "vanilla") -> str:
+    """The rows that are better or worse; empty where none is."""
+    names: dict[str, list[str]] = {"better": [], "worse": []}
+    for row, difference in zip(rows, found, strict=True):
+        what = verdict(difference) if difference else "undecided"
+        labels = f", {row.arm.labels} labels" if row.arm.labels else ""
+        extra = f" with {row.unlabelled}" if row.arm.unlabelled else ""
+        if what in names:
+            names[what].append(f"{row.arm.title}{extra}{labels}")
+    return " – ".join(f"{kind} than {reference}: {'; '.join(some)}" for kind, some in names.items() if some)
 
 
 def command(experiment: Experiment, corpus: str, setup: Setup, rows: list[Row]) -> str:

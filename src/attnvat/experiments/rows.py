@@ -192,8 +192,26 @@ def differences(rows: Sequence[Row], measure: Measure) -> list[Difference | None
 
     A second, untuned vanilla is there to be seen, not to be compared: it would only enlarge the family.
     """
-    pairs = [None if row.arm.plain else (row.values(measure), reference_of(row, rows).values(measure)) for row in rows]
-    return family([None if pair is None else paired_difference(*pair) for pair in pairs])
+    return corrected(rows, [None if row.arm.plain else reference_of(row, rows) for row in rows], measure)
+
+
+def differences_to_plain(rows: Sequence[Row], measure: Measure) -> list[Difference | None]:
+    """The same to vanilla that knows the words of its labelled texts alone, as the paper compares; only for rows that
+    are held against another one in `differences`."""
+    return corrected(rows, [plain_of(rows, row.arm.labels) if row.arm.brings_words else None for row in rows], measure)
+
+
+def corrected(rows: Sequence[Row], references: Sequence[Row | None], measure: Measure) -> list[Difference | None]:
+    """Each row's paired difference to its reference, Holm-corrected over the rows with as many labels."""
+    found = [
+        None if other is None else paired_difference(row.values(measure), other.values(measure))
+        for row, other in zip(rows, references, strict=True)
+    ]
+    for labels in {row.arm.labels for row in rows}:
+        places = [place for place, row in enumerate(rows) if row.arm.labels == labels]
+        for place, difference in zip(places, family([found[place] for place in places]), strict=True):
+            found[place] = difference
+    return found
 
 
 def difference_cells(

@@ -16,6 +16,7 @@ from attnvat.experiments.rows import (
     at,
     difference_cells,
     differences,
+    differences_to_plain,
     importance,
     most_seeds,
 )
@@ -189,21 +190,17 @@ def three_sides(rows: Sequence[Row], corpus: str, columns: list[str], heads: Seq
 
 
 def few_labels(rows: Sequence[Row], corpus: str) -> Table:
-    """Scores with few labels, each held against vanilla with as many."""
-    cells: list[Sequence[Cell]] = [
-        [
-            row.arm.labels,
-            row.arm.name,
-            row.pretrained,
-            row.unlabelled,
-            row.options,
-            len(row.records),
-            row.cell(SCORE),
-            *difference_cells(row, rows, difference),
-            row.text(PEARSON),
-        ]
-        for row, difference in zip(rows, differences(rows, SCORE), strict=True)
-    ]
+    """Scores with few labels, each held against vanilla with as many.
+
+    Rows that bring words are held against both vanillas: the one that has such words too, which tells what else they
+    gain, and the plain one, which tells all that they gain.
+    """
+    cells: list[Sequence[Cell]] = []
+    both = zip(rows, differences(rows, SCORE), differences_to_plain(rows, SCORE), strict=True)
+    for row, difference, to_plain in both:
+        head = [row.arm.labels, row.arm.name, row.pretrained, row.unlabelled, row.options, len(row.records)]
+        whole = difference_cells(row, rows, to_plain) if to_plain else ["–", "–", "–"]
+        cells.append([*head, row.cell(SCORE), *difference_cells(row, rows, difference), *whole, row.text(PEARSON)])
     columns = ["labels", "technique", "language model of", "unlabelled", "searched", "seeds", "test F1"]
-    columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation"]
+    columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "Δ F1 to plain vanilla", "p", "verdict", "correlation"]
     return Table(columns, cells, f"{TITLES[corpus]}: F1 in percent with few labels", digits=2)
