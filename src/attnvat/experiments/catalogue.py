@@ -153,6 +153,16 @@ def few_label_arms() -> list[Arm]:
     return arms
 
 
+def long_text_few_label_arms() -> list[Arm]:
+    """The same where runs take long: vanilla and attention-ivat with news, from nothing and from reviews."""
+    arms = []
+    for labels in LABELS:
+        plain, technique = Arm("vanilla", labels=labels), Arm("attention-ivat", unlabelled=True, labels=labels)
+        arms += [plain, replace(plain, wide=True), technique]
+        arms += [replace(plain, pretrained="near"), replace(technique, pretrained="near")]
+    return arms
+
+
 @dataclass(frozen=True)
 class Experiment:
     """Arms by corpus, and what their table or figure is about."""
@@ -250,7 +260,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "table-few-labels",
             "Few labels",
             "With a hundred to a thousand labels, does a pool of unlabelled text pay?",
-            {"sst": few_label_arms(), "imdb": few_label_arms()},
+            {"sst": few_label_arms(), "imdb": long_text_few_label_arms()},
         ),
     )
 }
