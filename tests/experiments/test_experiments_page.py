@@ -18,7 +18,7 @@ from attnvat.experiments.plan import Order
 from attnvat.experiments.records import Places, Records
 from attnvat.experiments.results_page import results_page, write_page
 from attnvat.experiments.rows import SCORE, Reader, differences, most_seeds
-from attnvat.experiments.setup_notes import covered
+from attnvat.experiments.setup_notes import by_corpus, covered
 from attnvat.experiments.status import Times, duration, progress_of
 from attnvat.experiments.tables import experiment_table
 from attnvat.experiments.trial import Trial, described
@@ -27,7 +27,7 @@ from attnvat.report.bootstrap import Interval
 SETUP = Setup()
 SAID = "By score, of 3 compared, better than vanilla: vanilla, words of the vectors; attention-ivat with 60 news."
 """What the fixture's records let one say."""
-OURS = ("table-context", "table-averaging", "table-few-labels")
+OURS = ("table-context", "table-pretraining", "table-averaging", "table-few-labels")
 """Experiments whose arms the fixture has no records of, but for vanilla."""
 
 
@@ -281,6 +281,12 @@ def test_the_share_of_tokens_with_a_vector_is_told_by_corpus() -> None:
     odd = run("sst", "the language model of news, then glove", 99.0)
     assert covered([*runs, odd]) == "SST 90.5 to 91%, SNLI 89%"
     assert covered([odd]) == ""
+
+
+def test_what_differs_between_corpora_is_told_with_their_names() -> None:
+    runs = [{"data": {"corpus": corpus}, "size": size} for corpus, size in (("snli", 128), ("sst", 256), ("imdb", 128))]
+    assert by_corpus(runs, lambda run: f"{run['size']} units") == "128 units on IMDB, SNLI; 256 units on SST"
+    assert by_corpus([], str) == ""
 
 
 def test_nothing_on_record_gives_a_page_of_not_run(tmp_path: Path) -> None:

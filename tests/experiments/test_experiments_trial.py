@@ -6,7 +6,7 @@ import json
 import pytest
 
 from attnvat.errors import UserError
-from attnvat.experiments.arms import GROUNDS, Arm, Setup, config_of, plan_of, trials_of
+from attnvat.experiments.arms import FEW_BUDGET, GROUNDS, Arm, Setup, config_of, plan_of, trials_of
 from attnvat.experiments.catalogue import EXPERIMENTS, chosen_arms, experiment_named
 from attnvat.experiments.job import SearchJob, TrialJob, job_from_dict
 from attnvat.experiments.plan import Order, check_only
@@ -97,14 +97,10 @@ def test_labelled_only_leaves_out_the_arms_with_unlabelled_text() -> None:
 
 
 def test_only_keeps_the_arms_whose_runs_are_called_so() -> None:
-    order = Order(EXPERIMENTS["table-pretraining"], ("sst",), seeds=2, only="sst-*-after-review*-ratio2")
+    order = Order(EXPERIMENTS["table-context"], ("sst",), seeds=2, only="sst-attention-*-context0.1")
     names = [job.name for job in order.trials(Records("nowhere"))]
-    start = "after-review-sentences-review-sentences-50000-ratio2-seed"
-    assert sorted(names) == sorted(
-        f"sst-{name}-{start}{seed}"
-        for name in ("attention-vat", "attention-ivat", "attention-vat-context0.1", "attention-ivat-context0.1")
-        for seed in (0, 1)
-    )
+    techniques = ("attention-vat", "attention-ivat")
+    assert sorted(names) == sorted(f"sst-{name}-context0.1-seed{seed}" for name in techniques for seed in (0, 1))
     assert len(order.searches()) == 2
     check_only([order, Order(EXPERIMENTS["table-selection"], ("sst",), only=order.only)])
     with pytest.raises(UserError, match=r"called 'vanila'; there are\n  sst-vanilla\n  sst-vanilla-wide"):
@@ -114,7 +110,7 @@ def test_only_keeps_the_arms_whose_runs_are_called_so() -> None:
 def test_amounts_and_strategies_share_one_search_and_readings_have_their_own() -> None:
     assert len(Order(EXPERIMENTS["table-selection"], ("sst",)).searches()) == 3
     readings = Order(EXPERIMENTS["table-readings"], ("sst",)).searches()
-    assert len(readings) == 4 + 12
+    assert len(readings) == 4 + 11
     assert len({job.budget for job in readings if isinstance(job, SearchJob)}) == 1
 
 
@@ -126,6 +122,29 @@ def test_steps_have_two_unlabelled_texts_a_label_unless_epochs_read_all_and_both
     assert ratios == [2.0, None]
     alone = trials_of(Arm("attention-vat"), "sst", Setup(), [0], {})[0]
     assert alone.config.unlabeled_ratio is None
+    # Pairs have as many unlabelled as labelled ones, and an epoch reads each once.
+    assert config_of(some, "snli", Setup(), 0).unlabeled_ratio == 1.0
+
+
+def test_an_experiment_may_have_fewer_seeds_than_its_corpus_has_elsewhere() -> None:
+    def seeds(name: str, asked: int | None) -> set[int]:
+        jobs = Order(EXPERIMENTS[name], ("sst",), seeds=asked).trials(Records("nowhere"))
+        return {job.trial.config.seed for job in jobs if isinstance(job, TrialJob)}
+
+    assert seeds("table-prediction", None) == set(range(5))
+    assert seeds("table-selection", None) == set(range(3))
+    assert seeds("table-selection", 4) == set(range(4))
+
+
+def test_searches_with_few_labels_have_a_budget_of_their_own_unless_another_is_asked_for() -> None:
+    def budgets(name: str, asked: int | None) -> set[int]:
+        jobs = Order(EXPERIMENTS[name], ("sst",), budget=asked).searches()
+        return {job.budget for job in jobs if isinstance(job, SearchJob)}
+
+    assert budgets("table-few-labels", None) == {FEW_BUDGET}
+    assert budgets("table-prediction", None) == {GROUNDS["sst"].budget}
+    assert budgets("table-few-labels", 2) == {2}
+    assert budgets("table-few-labels", 0) == set()
 
 
 def test_searches_have_less_text_than_the_runs_they_decide_for() -> None:

@@ -14,7 +14,7 @@ from rich.text import Text
 from attnvat.cli.goes_on import goes_on_later
 from attnvat.errors import UserError, nearest
 from attnvat.experiments.arms import GROUNDS, Setup
-from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, Experiment, experiment_named
+from attnvat.experiments.catalogue import EXPERIMENTS, Experiment, experiment_named
 from attnvat.experiments.job import Job
 from attnvat.experiments.plan import Order, all_orders, check_only
 from attnvat.experiments.pools import POOLS
@@ -54,7 +54,10 @@ def list_experiments() -> None:
     console = Console(highlight=False)
     for experiment in EXPERIMENTS.values():
         console.print(f"[bold]{experiment.name}[/bold] ({experiment.paper or 'not in the paper'})")
-        sizes = [f"{corpus} {len(arms)} arms × {SEEDS[corpus]} seeds" for corpus, arms in experiment.arms.items()]
+        sizes = [
+            f"{corpus} {len(arms)} arms × {experiment.seeds_on(corpus)} seeds"
+            for corpus, arms in experiment.arms.items()
+        ]
         for line in (experiment.question, " · ".join(sizes)):
             console.print(Padding(Text(line), (0, 0, 0, 2)))
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from attnvat.errors import UserError
-from attnvat.experiments.arms import GROUNDS, Arm, Setup, config_of, plan_of, trials_of
-from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, Experiment, chosen_arms
+from attnvat.experiments.arms import FEW_BUDGET, GROUNDS, Arm, Setup, config_of, plan_of, trials_of
+from attnvat.experiments.catalogue import EXPERIMENTS, Experiment, chosen_arms
 from attnvat.experiments.job import Job, SearchJob, TrialJob
 from attnvat.experiments.records import Records
 from attnvat.experiments.trial import Trial
@@ -47,9 +47,10 @@ class Order:
         """The searches that decide the arms, each once."""
         found: dict[str, Job] = {}
         for corpus in self.corpora:
-            budget = GROUNDS[corpus].budget if self.budget is None else self.budget
-            for arm in self.arms(corpus) if budget else []:
-                plan = plan_of(arm, corpus, self.setup)
+            for arm in self.arms(corpus):
+                usual = FEW_BUDGET if arm.labels else GROUNDS[corpus].budget
+                budget = usual if self.budget is None else self.budget
+                plan = plan_of(arm, corpus, self.setup) if budget else None
                 if plan:
                     found[plan.identity] = SearchJob(plan, budget)
         return list(found.values())
@@ -60,7 +61,7 @@ class Order:
         choices = records.choices()
         found: dict[str, Job] = {}
         for corpus in self.corpora:
-            count = SEEDS[corpus] if self.seeds is None else self.seeds
+            count = self.experiment.seeds_on(corpus) if self.seeds is None else self.seeds
             arms = [trials_of(arm, corpus, self.setup, range(count), choices) for arm in self.arms(corpus)]
             for trials in zip(*arms, strict=True):
                 found |= {trial.identity: TrialJob(trial) for trial in trials}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attnvat.errors import UserError
 from attnvat.experiments.arms import Setup
-from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, Experiment
+from attnvat.experiments.catalogue import EXPERIMENTS, Experiment
 from attnvat.experiments.figures import amount_figure, strength_figure
 from attnvat.experiments.paper_numbers import CORRELATION, DISAGREEMENTS, PREDICTION
 from attnvat.experiments.records import Records
@@ -126,7 +126,7 @@ def decided(rows: list[Row], found: list[Difference | None], reference: str = "v
 
 def command(experiment: Experiment, corpus: str, setup: Setup, rows: list[Row]) -> str:
     """The command that makes the records of a table."""
-    seeds = max([len(row.records) for row in rows] or [0]) or SEEDS[corpus]
+    seeds = max([len(row.records) for row in rows] or [0]) or experiment.seeds_on(corpus)
     parts = ["attnvat paper run", experiment.name, "--data", corpus, "--seeds", str(seeds)]
     budgets = {row.budget for row in rows if row.budget}
     parts += ["--trials", str(max(budgets))] if budgets else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from attnvat.experiments.arms import AVERAGE, FEW, GROUNDS, WIDE
@@ -20,7 +20,7 @@ def differences_from_paper(records: Records) -> list[str]:
     """The differences in set-up that hold for all runs, in sentences."""
     runs = list(records.runs.values())
     vectors = named(str(run["data"]["vectors"]) for run in runs)
-    shapes = named(f"hidden {run['config']['hidden']}, attention {run['config']['attention']}" for run in runs)
+    shapes = by_corpus(runs, lambda run: f"{run['config']['hidden']} a direction")
     found = [f"Word vectors: {vectors or 'none on record'}; the paper's are fastText with 300 dimensions."]
     shares = covered(runs)
     if shares:
@@ -32,7 +32,10 @@ def differences_from_paper(records: Records) -> list[str]:
         if name != "corpus"
     ]
     if shapes:
-        found.append(f"Model: {shapes}; the paper says 256 and does not say whether one direction or both.")
+        found.append(
+            f"LSTM units: {shapes}. The paper says 256 and not whether of one direction or both; the published code of "
+            "the supervised techniques, on which it builds, has 128 a direction."
+        )
     rates = named(f"{run['config']['dropout']:g}" for run in runs if run["config"]["technique"] != "vanilla")
     if rates:
         found.append(f"Dropout of the techniques: {rates}; the paper mentions none.")
@@ -40,10 +43,10 @@ def differences_from_paper(records: Records) -> list[str]:
         "Gradient importance stops at the attention (as in Jain & Wallace's code); the paper does not say. The column "
         "`through attention` does not stop there.",
         "Techniques with ε search it log-uniformly over [0.01, 30]; vanilla searches dropout over [0, 0.7] with the "
-        "same budget, and the untuned vanilla has a row of its own (not on IMDB). Search runs use a seed of their own "
-        "and never see the test split. The paper does not tune vanilla.",
-        "The AT and iAT techniques have no use for unlabelled text; VAT and iVAT are shown without and with it, where "
-        "the paper shows them with it only.",
+        "same budget, and on SST the untuned vanilla has a row of its own. Search runs use a seed of their own and "
+        "never see the test split. The paper does not tune vanilla.",
+        "The AT and iAT techniques have no use for unlabelled text; VAT and iVAT are shown with it as in the paper, "
+        "and on SST also without.",
     ]
     if any(run["config"].get("context_penalty") for run in runs):
         found.append(
@@ -108,6 +111,14 @@ def covered(runs: Iterable[Record]) -> str:
         f"{title} {min(shares):g}%" if min(shares) == max(shares) else f"{title} {min(shares):g} to {max(shares):g}%"
         for title, shares in found.items()
     )
+
+
+def by_corpus(runs: Iterable[Record], told: Callable[[Record], str]) -> str:
+    """What is told of runs, with the corpora it is told of."""
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        found.setdefault(told(run), set()).add(TITLES[run["data"]["corpus"]])
+    return "; ".join(f"{said} on {named(titles)}" for said, titles in sorted(found.items()))
 
 
 def searched_on(records: Records) -> dict[str, str]:
