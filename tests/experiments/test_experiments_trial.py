@@ -161,6 +161,15 @@ def test_searches_have_less_text_than_the_runs_they_decide_for() -> None:
     assert sizes(Arm("attention-vat", unlabelled=True, labels=100), "imdb") == (500, 10_000)
 
 
+def test_with_few_labels_less_is_measured_where_that_takes_long() -> None:
+    def suites(arm: Arm, corpus: str) -> tuple[str, ...]:
+        return trials_of(arm, corpus, Setup(), [0], {})[0].evaluation.suites
+
+    assert suites(Arm("vanilla"), "imdb") == ("prediction", "correlation", "robustness")
+    assert suites(Arm("vanilla", labels=100), "imdb") == ("prediction", "correlation")
+    assert suites(Arm("vanilla", labels=100), "sst") == suites(Arm("vanilla"), "sst")
+
+
 def test_what_a_search_chose_goes_into_the_trials() -> None:
     arm = Arm("attention-vat")
     plan = plan_of(arm, "sst", Setup())

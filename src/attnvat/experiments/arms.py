@@ -55,13 +55,15 @@ class Ground:
     near: str = ""
     """A pool of the task's own kind of text, for the experiment on few labels."""
     ratio: float = RATIO
+    few: Evaluation | None = None
+    """What is measured with few labels; the same where None."""
 
 
 PAIRS = Ground(
-    {"hidden": HIDDEN, "epochs": 6, "patience": 2},
+    {"hidden": HIDDEN, "patience": 2},
     Evaluation(robustness=300),
     budget=3,
-    search={"labeled_size": 4_000, "unlabeled_size": 4_000},
+    search={"labeled_size": 4_000, "unlabeled_size": 4_000, "epochs": 6},
     ratio=1.0,  # there are as many unlabelled pairs as labelled ones
 )
 GROUNDS: dict[str, Ground] = {
@@ -79,6 +81,7 @@ GROUNDS: dict[str, Ground] = {
         budget=3,
         search={"labeled_size": 4_000, "unlabeled_size": 8_000, "epochs": 4, "patience": 1},
         near="reviews",
+        few=Evaluation(suites=("prediction", "correlation")),
     ),
     "agnews": Ground(
         {"hidden": HIDDEN, "epochs": 5, "patience": 2},
@@ -211,4 +214,6 @@ def trials_of(
     plan = plan_of(arm, corpus, setup)
     chosen = dict(choices.get(plan.identity, {})) if plan else {}
     config = config_of(arm, corpus, setup, seed=0)
-    return [Trial(dataclasses.replace(config, **chosen, seed=seed), GROUNDS[corpus].evaluation) for seed in seeds]
+    ground = GROUNDS[corpus]
+    evaluation = ground.few if arm.labels and ground.few else ground.evaluation
+    return [Trial(dataclasses.replace(config, **chosen, seed=seed), evaluation) for seed in seeds]
