@@ -8,11 +8,11 @@ from attnvat.errors import UserError
 from attnvat.experiments.arms import Setup
 from attnvat.experiments.catalogue import EXPERIMENTS, Experiment
 from attnvat.experiments.figures import amount_figure, strength_figure
+from attnvat.experiments.findings import compared, in_short, said
 from attnvat.experiments.paper_numbers import CORRELATION, DISAGREEMENTS, PREDICTION
 from attnvat.experiments.records import Records
-from attnvat.experiments.rows import NOT_RUN, PEARSON, SCORE, TITLES, Reader, Row, differences, differences_to_plain
+from attnvat.experiments.rows import NOT_RUN, PEARSON, SCORE, TITLES, Reader, Row
 from attnvat.experiments.setup_notes import corpora_table, differences_from_paper
-from attnvat.experiments.statistics import Difference, verdict
 from attnvat.experiments.tables import MAKERS
 from attnvat.report.tables import Cell, Table, number
 from attnvat.storage import atomic_write
@@ -43,6 +43,7 @@ def results_page(records: Records, setup: Setup, figures: str = "figures") -> tu
     parts = ["# Results", "", counted(records), READING_GUIDE.strip(), ""]
     parts += ["This page is written by `attnvat paper show --write docs/results.md` from the records.", ""]
     parts += ["## The paper's claims", "", claims_table(reader).markdown()]
+    parts += ["## In short", "", *(f"- {sentence}" for sentence in in_short(reader)), ""]
     parts += ["## What differs from the paper", ""]
     parts += [f"- {sentence}" for sentence in differences_from_paper(records)]
     parts += ["", corpora_table(records).markdown()]
@@ -84,7 +85,7 @@ def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str
     for corpus in experiment.arms:
         rows = reader.rows(experiment, corpus)
         parts += [f"### {TITLES[corpus]}", ""]
-        if not any(row.records for row in rows if row.arm.averaged or not row.arm.reference):
+        if not compared(rows):
             parts += [f"Not run yet: `{command(experiment, corpus, reader.setup, rows)}`", ""]
             continue
         draw = FIGURES.get(experiment.name)
@@ -96,32 +97,6 @@ def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str
         parts += [MAKERS[experiment.name](rows, corpus).markdown(), said(rows, experiment), ""]
         parts += [f"Regenerate: `{command(experiment, corpus, reader.setup, rows)}`", ""]
     return parts
-
-
-def said(rows: list[Row], experiment: Experiment) -> str:
-    """What the table lets one say, in a sentence or two."""
-    measure, by = (PEARSON, "correlation") if experiment.name == "table-correlation" else (SCORE, "score")
-    found = differences(rows, measure)
-    held = sum(difference is not None for difference in found)
-    if not held:
-        return f"Nothing can be said of the {by} yet: there are no pairs of runs."
-    sentence = f"By {by}, of {held} compared, {decided(rows, found) or 'none shown to be better or worse'}."
-    if experiment.name == "table-few-labels":
-        whole = decided(rows, differences_to_plain(rows, measure), "plain vanilla")
-        sentence += f" Their words counted as a gain too: {whole}." if whole else ""
-    return sentence
-
-
-def decided(rows: list[Row], found: list[Difference | None], reference: str = "vanilla") -> str:
-    """The rows that are better or worse; empty where none is."""
-    names: dict[str, list[str]] = {"better": [], "worse": []}
-    for row, difference in zip(rows, found, strict=True):
-        what = verdict(difference) if difference else "undecided"
-        labels = f", {row.arm.labels} labels" if row.arm.labels else ""
-        extra = f" with {row.unlabelled}" if row.arm.unlabelled else ""
-        if what in names:
-            names[what].append(f"{row.arm.title}{extra}{labels}")
-    return " – ".join(f"{kind} than {reference}: {'; '.join(some)}" for kind, some in names.items() if some)
 
 
 def command(experiment: Experiment, corpus: str, setup: Setup, rows: list[Row]) -> str:

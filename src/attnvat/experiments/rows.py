@@ -64,6 +64,8 @@ def pushed(site: str, kind: str, epsilon: float, figure: str, scale: float = 1.0
 SCORE = at("measured", "test", "prediction", "score", scale=100)
 VALIDATION = at("result", "validation", scale=100)
 PEARSON = importance("gradient")
+AUPRC = at("measured", "rationales", "rationales", "attention", "auprc")
+"""Of attention as a rationale."""
 FLIPS = pushed("attention", "vat", 1.0, "flip_rate", scale=100)
 """Predictions that flip under the worst attention of norm 1, in percent."""
 

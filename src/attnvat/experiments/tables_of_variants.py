@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from attnvat.experiments.paper_numbers import RATIONALE_SCORES, RATIONALES, SELECTION
 from attnvat.experiments.rows import (
+    AUPRC,
     FLIPS,
     PEARSON,
     SCORE,
@@ -36,7 +37,7 @@ def rationales(rows: Sequence[Row], corpus: str) -> Table:  # noqa: ARG001  alwa
     """Attention against the words people marked, each score beside the paper's."""
     measures = [at("measured", "rationales", "rationales", "attention", *RATIONALE_PATHS[n]) for n in RATIONALE_SCORES]
     cells: list[Sequence[Cell]] = []
-    for row, difference in zip(rows, differences(rows, measures[2]), strict=True):
+    for row, difference in zip(rows, differences(rows, AUPRC), strict=True):
         virtual = row.arm.technique.endswith("vat")
         known = RATIONALES.get(row.arm.technique) if virtual == row.arm.unlabelled and row.arm.searched else None
         line: list[Cell] = [row.arm.title, row.unlabelled, len(row.records)]

@@ -1,0 +1,105 @@
+"""What the tables let one say, in sentences: what is better or worse, and what only looks so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attnvat.experiments.catalogue import EXPERIMENTS, Experiment
+from attnvat.experiments.rows import (
+    AUPRC,
+    FLIPS,
+    PEARSON,
+    SCORE,
+    TITLES,
+    Measure,
+    Reader,
+    Row,
+    differences,
+    differences_to_plain,
+)
+from attnvat.experiments.statistics import Difference, verdict
+
+ENOUGH = 5
+"""Seeds from which on an interval that leaves out zero is worth a word, even where they are too few for the test."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the rows of an experiment are judged by."""
+
+    measure: Measure
+    name: str
+    higher: bool = True
+    """Whether more of it is better."""
+
+
+JUDGED = {
+    "table-correlation": Judged(PEARSON, "correlation with gradients"),
+    "table-robustness": Judged(FLIPS, "flips under attention ε 1", higher=False),
+    "table-rationales": Judged(AUPRC, "AUPRC"),
+}
+"""By experiment, where it is not the score."""
+BY_SCORE = Judged(SCORE, "score")
+
+
+def compared(rows: Sequence[Row]) -> bool:
+    """Whether there is anything to hold against vanilla."""
+    return any(row.records for row in rows if row.arm.averaged or not row.arm.reference)
+
+
+def in_short(reader: Reader) -> list[str]:
+    """What every table that has something to compare lets one say, in a sentence or two each."""
+    found = []
+    for experiment in EXPERIMENTS.values():
+        for corpus in experiment.arms:
+            rows = reader.rows(experiment, corpus)
+            if compared(rows):
+                found.append(f"**{experiment.title}, {TITLES[corpus]}.** {said(rows, experiment)}")
+    return found
+
+
+def said(rows: Sequence[Row], experiment: Experiment) -> str:
+    """What one table lets one say."""
+    judged = JUDGED.get(experiment.name, BY_SCORE)
+    found = differences(rows, judged.measure)
+    held = sum(difference is not None for difference in found)
+    if not held:
+        return f"Nothing can be said of the {judged.name} yet: there are no pairs of runs."
+    names = decided(rows, found, judged.higher) or "none shown to be better or worse than vanilla"
+    sentence = f"By {judged.name}, of {held} compared, {names}."
+    looks = leaning(rows, found)
+    if looks:
+        sentence += f" Undecided by the test, though the interval of {ENOUGH} seeds or more leaves out zero: {looks}."
+    if experiment.name == "table-few-labels":
+        whole = decided(rows, differences_to_plain(rows, judged.measure), judged.higher, "plain vanilla")
+        sentence += f" Their words counted as a gain too: {whole}." if whole else ""
+    return sentence
+
+
+def decided(rows: Sequence[Row], found: Sequence[Difference | None], higher: bool, reference: str = "vanilla") -> str:
+    """The rows that are better or worse; empty where none is."""
+    names: dict[str, list[str]] = {"better": [], "worse": []}
+    for row, difference in zip(rows, found, strict=True):
+        what = verdict(difference, higher_is_better=higher) if difference else "undecided"
+        if what in names:
+            names[what].append(called(row))
+    return " – ".join(f"{kind} than {reference}: {'; '.join(some)}" for kind, some in names.items() if some)
+
+
+def leaning(rows: Sequence[Row], found: Sequence[Difference | None]) -> str:
+    """The rows that lie above or below vanilla by their interval, and are neither better nor worse by the test."""
+    names: dict[str, list[str]] = {"above vanilla": [], "below": []}
+    for row, difference in zip(rows, found, strict=True):
+        if difference is None or len(difference.seeds) < ENOUGH or not difference.interval.decided:
+            continue
+        if verdict(difference) in ("undecided", "too few seeds"):
+            names["above vanilla" if difference.interval.estimate > 0 else "below"].append(called(row))
+    return " – ".join(f"{where}: {'; '.join(some)}" for where, some in names.items() if some)
+
+
+def called(row: Row) -> str:
+    """The row in a sentence."""
+    labels = f", {row.arm.labels} labels" if row.arm.labels else ""
+    extra = f" with {row.unlabelled}" if row.arm.unlabelled else ""
+    return f"{row.arm.title}{extra}{labels}"
