@@ -123,7 +123,7 @@ def averaging_arms() -> list[Arm]:
 
 
 def few_label_arms() -> list[Arm]:
-    """Vanilla and two VAT techniques with few labels: alone, with news, with text of the task's own kind."""
+    """Few labels: vanilla, with more words or after a language model; two VAT techniques alone, with news, with reviews."""
     names = ("word-vat", "attention-ivat")
     arms = []
     for labels in LABELS:
@@ -131,7 +131,6 @@ def few_label_arms() -> list[Arm]:
         arms += [Arm(name, labels=labels) for name in names]
         arms += [Arm(name, unlabelled=True, labels=labels, near=near) for near in (False, True) for name in names]
         arms += [Arm("vanilla", labels=labels, pretrained=kind) for kind in ("far", "near")]
-        arms.append(Arm("attention-ivat", unlabelled=True, labels=labels, near=True, pretrained="near"))
     return arms
 
 
