@@ -123,7 +123,7 @@ def averaging_arms() -> list[Arm]:
 
 
 def few_label_arms() -> list[Arm]:
-    """Few labels: vanilla, with more words or after a language model; two VAT techniques alone, with news, with reviews."""
+    """Vanilla, with more words and after language models, and two VAT techniques: alone, with news, with reviews."""
     names = ("word-vat", "attention-ivat")
     arms = []
     for labels in LABELS:
