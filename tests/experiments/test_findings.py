@@ -23,11 +23,11 @@ def row(technique: str, seeds: int, score: float, flips: float) -> Row:
 @pytest.mark.parametrize(
     ("seeds", "sentence"),
     [
-        (4, "By score, of 1 compared, none shown to be better or worse than vanilla."),
+        (4, "By score, of 1 compared, none has seeds enough to be called better or worse than vanilla."),
         (
             5,
-            "By score, of 1 compared, none shown to be better or worse than vanilla. Undecided by the test, though the "
-            "interval of 5 seeds or more leaves out zero: below: attention-vat.",
+            "By score, of 1 compared, none has seeds enough to be called better or worse than vanilla. Undecided "
+            "by the test, though the interval of 5 seeds or more leaves out zero: below: attention-vat.",
         ),
         (10, "By score, of 1 compared, worse than vanilla: attention-vat."),
     ],
@@ -35,6 +35,12 @@ def row(technique: str, seeds: int, score: float, flips: float) -> Row:
 def test_a_lower_score_is_worse_only_where_the_seeds_decide_it(seeds: int, sentence: str) -> None:
     rows = [row("vanilla", seeds, 0.8, 0.1), row("attention-vat", seeds, 0.79, 0.05)]
     assert said(rows, EXPERIMENTS["table-prediction"]) == sentence
+
+
+def test_equal_scores_are_neither_however_many_the_seeds() -> None:
+    rows = [row("vanilla", 10, 0.8, 0.1), row("attention-vat", 10, 0.8, 0.1)]
+    found = said(rows, EXPERIMENTS["table-prediction"])
+    assert found == "By score, of 1 compared, none is shown to be better or worse than vanilla."
 
 
 def test_robustness_is_judged_by_flips_of_which_fewer_are_better() -> None:

@@ -18,7 +18,7 @@ from attnvat.experiments.rows import (
     differences,
     differences_to_plain,
 )
-from attnvat.experiments.statistics import Difference, verdict
+from attnvat.experiments.statistics import LEVEL, Difference, verdict
 
 ENOUGH = 5
 """Seeds from which on an interval that leaves out zero is worth a word, even where they are too few for the test."""
@@ -36,6 +36,7 @@ class Judged:
 
 JUDGED = {
     "table-correlation": Judged(PEARSON, "correlation with gradients"),
+    "table-context": Judged(PEARSON, "correlation with gradients"),
     "table-robustness": Judged(FLIPS, "flips under attention ε 1", higher=False),
     "table-rationales": Judged(AUPRC, "AUPRC"),
 }
@@ -66,7 +67,10 @@ def said(rows: Sequence[Row], experiment: Experiment) -> str:
     held = sum(difference is not None for difference in found)
     if not held:
         return f"Nothing can be said of the {judged.name} yet: there are no pairs of runs."
-    names = decided(rows, found, judged.higher) or "none shown to be better or worse than vanilla"
+    if any(difference is not None and difference.least <= LEVEL for difference in found):
+        names = decided(rows, found, judged.higher) or "none is shown to be better or worse than vanilla"
+    else:
+        names = "none has seeds enough to be called better or worse than vanilla"
     sentence = f"By {judged.name}, of {held} compared, {names}."
     looks = leaning(rows, found)
     if looks:
