@@ -12,6 +12,7 @@ import pytest
 from attnvat.experiments.arms import Arm, Setup, plan_of, trials_of
 from attnvat.experiments.catalogue import AMOUNTS, EXPERIMENTS
 from attnvat.experiments.crossed import pack
+from attnvat.experiments.figures import amount_figure
 from attnvat.experiments.job import TrialJob
 from attnvat.experiments.perform import perform
 from attnvat.experiments.plan import Order
@@ -281,6 +282,17 @@ def test_the_share_of_tokens_with_a_vector_is_told_by_corpus() -> None:
     odd = run("sst", "the language model of news, then glove", 99.0)
     assert covered([*runs, odd]) == "SST 90.5 to 91%, SNLI 89%"
     assert covered([odd]) == ""
+
+
+def test_a_figure_leaves_out_rows_with_too_few_seeds(records: Records, template: dict[str, Any]) -> None:
+    experiment = EXPERIMENTS["figure-amount"]
+    before = amount_figure(Reader(records, SETUP).rows(experiment, "sst"), "SST")
+    begun = Arm("attention-vat", unlabelled=True, amount=AMOUNTS[-1])
+    for seeds, drawn_anew in ((2, False), (3, True)):
+        for trial in trials_of(begun, "sst", SETUP, range(seeds), {}):
+            on_record(records, template, trial, 0.83)
+        rows = Reader(Records(records.folder), SETUP).rows(experiment, "sst")
+        assert (amount_figure(rows, "SST") != before) == drawn_anew
 
 
 def test_what_differs_between_corpora_is_told_with_their_names() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from attnvat.experiments.rows import FLIPS, PEARSON, SCORE, VALIDATION, Measure, Row, plain_of
+from attnvat.experiments.rows import FEWEST, FLIPS, PEARSON, SCORE, VALIDATION, Measure, Row, plain_of
 from attnvat.experiments.search import Tried, best_of
 from attnvat.experiments.space import Space
 from attnvat.report.drawing import ATTENTION, IMPORTANCE, INK, MUTED, THIRD, drawing, logarithmic
@@ -58,11 +58,14 @@ def curves(
 ) -> str | None:
     """A panel for each measure, a line for each technique at the `place` of its rows, vanilla as a level.
 
-    Vanilla that knows as many words as the rows with unlabelled text is a second level.
+    Vanilla that knows as many words as the rows with unlabelled text is a second level. Rows with too few seeds are not
+    drawn: they would take the others' spread away.
     """
     levels = {"vanilla": plain_of(rows)} | {row.arm.name: row for row in rows if row.arm.wide and row.records}
     techniques = list(dict.fromkeys(row.arm.technique for row in rows if row.arm.technique != "vanilla"))
-    lines = {one: [row for row in rows if row.arm.technique == one and row.records] for one in techniques}
+    lines = {
+        one: [row for row in rows if row.arm.technique == one and len(row.records) >= FEWEST] for one in techniques
+    }
     lines = {one: sorted(found, key=place) for one, found in lines.items() if found}
     if not lines:
         return None
