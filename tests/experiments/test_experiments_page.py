@@ -13,16 +13,18 @@ from attnvat.experiments.arms import Arm, Setup, plan_of, trials_of
 from attnvat.experiments.catalogue import AMOUNTS, EXPERIMENTS
 from attnvat.experiments.crossed import pack
 from attnvat.experiments.figures import amount_figure
+from attnvat.experiments.findings import in_short
 from attnvat.experiments.job import TrialJob
 from attnvat.experiments.perform import perform
 from attnvat.experiments.plan import Order
 from attnvat.experiments.records import Places, Records
 from attnvat.experiments.results_page import results_page, write_page
 from attnvat.experiments.rows import SCORE, Reader, differences, most_seeds
-from attnvat.experiments.setup_notes import by_corpus, covered
+from attnvat.experiments.setup_notes import by_corpus, covered, differences_from_paper
 from attnvat.experiments.status import Times, duration, progress_of
 from attnvat.experiments.tables import experiment_table
 from attnvat.experiments.trial import Trial, described
+from attnvat.models import ModelConfig, build_model
 from attnvat.report.bootstrap import Interval
 
 SETUP = Setup()
@@ -299,6 +301,23 @@ def test_what_differs_between_corpora_is_told_with_their_names() -> None:
     runs = [{"data": {"corpus": corpus}, "size": size} for corpus, size in (("snli", 128), ("sst", 256), ("imdb", 128))]
     assert by_corpus(runs, lambda run: f"{run['size']} units") == "128 units on IMDB, SNLI; 256 units on SST"
     assert by_corpus([], str) == ""
+
+
+def test_the_page_tells_the_units_that_the_models_have(records: Records, template: dict[str, Any]) -> None:
+    size = template["config"]["hidden"]
+    units = build_model(ModelConfig(vocabulary=3, dimension=2, hidden=size)).encoder.forwards.hidden_size
+    (told,) = [sentence for sentence in differences_from_paper(records) if sentence.startswith("LSTM units")]
+    assert told.startswith(f"LSTM units: {units} a direction on SST.")
+
+
+def test_tables_that_say_nothing_yet_share_a_sentence(places: Places, template: dict[str, Any]) -> None:
+    found = Records(places.results)
+    for arm in (Arm("vanilla"), Arm("attention-at")):
+        for trial in trials_of(arm, "sst", SETUP, range(3), {}):
+            on_record(found, template, trial, 0.8)
+    (sentence,) = in_short(Reader(Records(places.results), SETUP))
+    assert sentence.startswith("**Too few seeds to call anything better or worse**")
+    assert "Prediction (SST); Attention against word importance (SST)" in sentence
 
 
 def test_nothing_on_record_gives_a_page_of_not_run(tmp_path: Path) -> None:

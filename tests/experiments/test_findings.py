@@ -23,11 +23,11 @@ def row(technique: str, seeds: int, score: float, flips: float) -> Row:
 @pytest.mark.parametrize(
     ("seeds", "sentence"),
     [
-        (4, "By score, of 1 compared, none has seeds enough to be called better or worse than vanilla."),
+        (4, ""),
         (
             5,
-            "By score, of 1 compared, none has seeds enough to be called better or worse than vanilla. Undecided "
-            "by the test, though the interval of 5 seeds or more leaves out zero: below: attention-vat.",
+            "By score, of 1 compared, none has seeds enough for the test. By the interval of 5 seeds or more alone, "
+            "undecided by the test: below vanilla: attention-vat.",
         ),
         (10, "By score, of 1 compared, worse than vanilla: attention-vat."),
     ],
@@ -51,4 +51,4 @@ def test_robustness_is_judged_by_flips_of_which_fewer_are_better() -> None:
 
 def test_nothing_is_said_without_a_pair_of_runs() -> None:
     rows = [row("vanilla", 0, 0.8, 0.1), row("attention-vat", 3, 0.79, 0.05)]
-    assert said(rows, EXPERIMENTS["table-prediction"]).startswith("Nothing can be said of the score yet")
+    assert said(rows, EXPERIMENTS["table-prediction"]) == ""

@@ -159,6 +159,18 @@ def test_few_labels_depend_on_the_seed_alone() -> None:
         few_labels(train, 61, 0)
 
 
+def test_validation_can_be_of_some_texts_of_each_class() -> None:
+    corpus = task(100)
+    data = prepare(small(validation_size=4), corpus)
+    assert data.validation.labels is not None
+    assert sorted(Counter(data.validation.labels.tolist()).values()) == [2, 2]
+    assert len(data.train) == len(corpus.train)
+    assert data.hashes["validation"] != prepare(small(), corpus).hashes["validation"]
+    too_many = len(corpus.validation) + 1
+    with pytest.raises(UserError, match=f"validation_size is {too_many}, but there are only .* validation texts"):
+        prepare(small(validation_size=too_many), corpus)
+
+
 def changed(corpus: Corpus, part: str) -> Corpus:
     """The corpus with one word of one example of a part exchanged for another known one."""
     examples = list(getattr(corpus, part))

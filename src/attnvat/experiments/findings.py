@@ -50,31 +50,40 @@ def compared(rows: Sequence[Row]) -> bool:
 
 
 def in_short(reader: Reader) -> list[str]:
-    """What every table that has something to compare lets one say, in a sentence or two each."""
+    """What the tables let one say, in a sentence or two each; those that say nothing yet share the last one."""
     found = []
+    silent: dict[str, list[str]] = {}
     for experiment in EXPERIMENTS.values():
         for corpus in experiment.arms:
             rows = reader.rows(experiment, corpus)
-            if compared(rows):
-                found.append(f"**{experiment.title}, {TITLES[corpus]}.** {said(rows, experiment)}")
+            if not compared(rows):
+                continue
+            sentence = said(rows, experiment)
+            if sentence:
+                found.append(f"**{experiment.title}, {TITLES[corpus]}.** {sentence}")
+            else:
+                silent.setdefault(experiment.title, []).append(TITLES[corpus])
+    if silent:
+        tables = "; ".join(f"{title} ({', '.join(corpora)})" for title, corpora in silent.items())
+        found.append(f"**Too few seeds to call anything better or worse**, see the tables themselves: {tables}.")
     return found
 
 
 def said(rows: Sequence[Row], experiment: Experiment) -> str:
-    """What one table lets one say."""
+    """What one table lets one say; empty where it has too few seeds for that."""
     judged = JUDGED.get(experiment.name, BY_SCORE)
     found = differences(rows, judged.measure)
     held = sum(difference is not None for difference in found)
-    if not held:
-        return f"Nothing can be said of the {judged.name} yet: there are no pairs of runs."
+    looks = leaning(rows, found)
     if any(difference is not None and difference.least <= LEVEL for difference in found):
         names = decided(rows, found, judged.higher) or "none is shown to be better or worse than vanilla"
+    elif looks:
+        names = "none has seeds enough for the test"
     else:
-        names = "none has seeds enough to be called better or worse than vanilla"
+        return ""
     sentence = f"By {judged.name}, of {held} compared, {names}."
-    looks = leaning(rows, found)
     if looks:
-        sentence += f" Undecided by the test, though the interval of {ENOUGH} seeds or more leaves out zero: {looks}."
+        sentence += f" By the interval of {ENOUGH} seeds or more alone, undecided by the test: {looks}."
     if experiment.name == "table-few-labels":
         whole = decided(rows, differences_to_plain(rows, judged.measure), judged.higher, "plain vanilla")
         sentence += f" Their words counted as a gain too: {whole}." if whole else ""
@@ -93,12 +102,12 @@ def decided(rows: Sequence[Row], found: Sequence[Difference | None], higher: boo
 
 def leaning(rows: Sequence[Row], found: Sequence[Difference | None]) -> str:
     """The rows that lie above or below vanilla by their interval, and are neither better nor worse by the test."""
-    names: dict[str, list[str]] = {"above vanilla": [], "below": []}
+    names: dict[str, list[str]] = {"above vanilla": [], "below vanilla": []}
     for row, difference in zip(rows, found, strict=True):
         if difference is None or len(difference.seeds) < ENOUGH or not difference.interval.decided:
             continue
         if verdict(difference) in ("undecided", "too few seeds"):
-            names["above vanilla" if difference.interval.estimate > 0 else "below"].append(called(row))
+            names["above vanilla" if difference.interval.estimate > 0 else "below vanilla"].append(called(row))
     return " – ".join(f"{where}: {'; '.join(some)}" for where, some in names.items() if some)
 
 

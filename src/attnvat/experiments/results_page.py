@@ -94,7 +94,8 @@ def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str
             name = f"{experiment.name.removeprefix('figure-')}-{corpus}.svg"
             drawn[name] = svg
             parts += [f"![{experiment.title}: {experiment.question}]({figures}/{name})", ""]
-        parts += [MAKERS[experiment.name](rows, corpus).markdown(), said(rows, experiment), ""]
+        sentence = said(rows, experiment) or "Too few seeds to call any row better or worse."
+        parts += [MAKERS[experiment.name](rows, corpus).markdown(), sentence, ""]
         parts += [f"Regenerate: `{command(experiment, corpus, reader.setup, rows)}`", ""]
     return parts
 

@@ -20,7 +20,7 @@ def differences_from_paper(records: Records) -> list[str]:
     """The differences in set-up that hold for all runs, in sentences."""
     runs = list(records.runs.values())
     vectors = named(str(run["data"]["vectors"]) for run in runs)
-    shapes = by_corpus(runs, lambda run: f"{run['config']['hidden']} a direction")
+    shapes = by_corpus(runs, lambda run: f"{run['config']['hidden'] // 2} a direction")
     found = [f"Word vectors: {vectors or 'none on record'}; the paper's are fastText with 300 dimensions."]
     shares = covered(runs)
     if shares:
@@ -34,7 +34,8 @@ def differences_from_paper(records: Records) -> list[str]:
     if shapes:
         found.append(
             f"LSTM units: {shapes}. The paper says 256 and not whether of one direction or both; the published code of "
-            "the supervised techniques, on which it builds, has 128 a direction."
+            "the supervised techniques, on which it builds, has 128 a direction. Where there are fewer, it is to save "
+            "time."
         )
     rates = named(f"{run['config']['dropout']:g}" for run in runs if run["config"]["technique"] != "vanilla")
     if rates:

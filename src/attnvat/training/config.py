@@ -40,6 +40,7 @@ class Config:
     label: str | None = option(None, "column of the label", "data")
     skip_bad: bool = option(False, "go on without bad rows instead of stopping at them", "data")
     labeled_size: int | None = option(None, "use only this many labelled texts, drawn evenly by class", "data")
+    validation_size: int | None = option(None, "validate on only this many texts, drawn evenly by class", "data")
     unlabeled: str | None = option(None, "POOL[:SELECTION], a file of texts, or `corpus` for the corpus' own", "data")
     unlabeled_size: int | None = option(None, "use only this many unlabelled texts, drawn at random", "data")
     unlabeled_ratio: float | None = option(
@@ -106,7 +107,7 @@ class Config:
         for name in ("batch_size", "epochs", "patience", "gradient_accumulation", "keep", "min_frequency"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        for name in ("labeled_size", "unlabeled_size", "max_vocabulary", "max_length", "dimension"):
+        for name in ("labeled_size", "validation_size", "unlabeled_size", "max_vocabulary", "max_length", "dimension"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
         for name in ("learning_rate", "clip", "unlabeled_ratio"):

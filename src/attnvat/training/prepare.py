@@ -57,6 +57,7 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         raise UserError(f"{corpus.name}: training needs a training and a validation split; one of them is empty")
     tokenizer = Tokenizer(lower=config.lower, numbers=config.numbers)
     train = few_labels(corpus.train, config.labeled_size, config.seed)
+    validation = few_labels(corpus.validation, config.validation_size, config.seed, "validation")
     pool = Unlabelled.of(config, corpus, unlabelled)
     language = open_language(config.language_model) if config.language_model else None
     vocabulary, vectors = words_and_vectors(config, tokenizer, train, pool, language)
@@ -68,7 +69,7 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         language.begin(bundle.model)
     encoded = {
         "train": encode_examples(bundle, train, config.max_length),
-        "validation": encode_examples(bundle, corpus.validation),
+        "validation": encode_examples(bundle, validation),
         "test": encode_examples(bundle, corpus.test),
     }
     extra = pool.encode(bundle, config.max_length) if pool else None
@@ -81,27 +82,28 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
     if language:
         hashes["language_model"] = language.digest
     notes = [*corpus.notes, *describe(vocabulary, vectors, encoded["train"], extra)]
-    notes += missed(config, tokenizer, vocabulary, corpus.validation)
+    notes += missed(config, tokenizer, vocabulary, validation)
     return Prepared(bundle, **encoded, unlabelled=extra, metric=corpus.metric, hashes=hashes, notes=tuple(notes))
 
 
-def few_labels(train: Sequence[Example], size: int | None, seed: int) -> list[Example]:
+def few_labels(examples: Sequence[Example], size: int | None, seed: int, kind: str = "labeled") -> list[Example]:
     """`size` examples, as many of each class as the class' share of all says; all of them where size is None."""
     if size is None:
-        return list(train)
-    if size > len(train):
-        raise UserError(f"labeled_size is {size:,}, but there are only {len(train):,} labelled texts")
+        return list(examples)
+    if size > len(examples):
+        texts = "labelled texts" if kind == "labeled" else f"{kind} texts"
+        raise UserError(f"{kind}_size is {size:,}, but there are only {len(examples):,} {texts}")
     by_class: dict[str, list[int]] = {}
-    for row in np.random.default_rng([seed, 1]).permutation(len(train)).tolist():
-        by_class.setdefault(str(train[row].label), []).append(row)
+    for row in np.random.default_rng([seed, 1]).permutation(len(examples)).tolist():
+        by_class.setdefault(str(examples[row].label), []).append(row)
     if size < len(by_class):
-        raise UserError(f"labeled_size is {size}, but there are {len(by_class)} classes; use at least one text of each")
+        raise UserError(f"{kind}_size is {size}, but there are {len(by_class)} classes; use at least one text of each")
     # The k-th of n rows of a class stands at (k + 1/2)/n: taking the first `size` in that order keeps the shares. The
     # first of each class goes before all others, so that none is left out.
     ranked = sorted(
         (place > 0, (place + 0.5) / len(rows), row) for rows in by_class.values() for place, row in enumerate(rows)
     )
-    return [train[row] for row in sorted(row for _, _, row in ranked[:size])]
+    return [examples[row] for row in sorted(row for _, _, row in ranked[:size])]
 
 
 def words_and_vectors(
