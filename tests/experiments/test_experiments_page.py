@@ -310,6 +310,15 @@ def test_the_page_tells_the_units_that_the_models_have(records: Records, templat
     assert told.startswith(f"LSTM units: {units} a direction on SST.")
 
 
+def test_the_page_tells_where_validation_is_on_some_texts_only(records: Records, template: dict[str, Any]) -> None:
+    assert not [sentence for sentence in differences_from_paper(records) if "validation is on" in sentence]
+    trial = trials_of(Arm("vanilla", labels=100), "sst", SETUP, [0], {})[0]
+    on_record(records, template, Trial(dataclasses.replace(trial.config, validation_size=20)), 0.7)
+    found = differences_from_paper(Records(records.folder))
+    (told,) = [sentence for sentence in found if "validation is on" in sentence]
+    assert "validation is on 20 texts on SST" in told
+
+
 def test_tables_that_say_nothing_yet_share_a_sentence(places: Places, template: dict[str, Any]) -> None:
     found = Records(places.results)
     for arm in (Arm("vanilla"), Arm("attention-at")):

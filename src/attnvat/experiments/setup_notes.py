@@ -84,6 +84,12 @@ def differences_from_paper(records: Records) -> list[str]:
             "IOU F1 and token F1 take from each review the share of words that people marked on average in the split "
             f"judged ({marked}); the paper does not say how many it takes; its low token F1 suggests far fewer."
         )
+    cut = by_corpus(
+        (run for run in runs if run["config"].get("validation_size")),
+        lambda run: f"{run['config']['validation_size']:,} texts",
+    )
+    if cut:
+        found.append(f"With few labels validation is on {cut}: all would take longer than training.")
     near = {ground.near for ground in GROUNDS.values()} & set(pools)
     if near:
         found.append(f"ε with {named(near)} is the one chosen with the usual pool.")
