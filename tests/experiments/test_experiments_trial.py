@@ -179,6 +179,21 @@ def test_what_a_search_chose_goes_into_the_trials() -> None:
     assert [(t.config.epsilon, t.config.seed) for t in trials] == [(1.25, 0), (1.25, 1)]
 
 
+def test_a_technique_can_have_the_dropout_of_vanilla() -> None:
+    arm = Arm("attention-vat", same_dropout=True)
+    own, vanilla = (plan_of(one, "sst", Setup()) for one in (Arm("attention-vat"), Arm("vanilla")))
+    assert own is not None
+    assert vanilla is not None
+    experiment = dataclasses.replace(EXPERIMENTS["table-dropout"], arms={"sst": [arm]})
+    assert [job.identity for job in Order(experiment, ("sst",)).searches()] == [vanilla.identity, own.identity]
+    choices = {own.identity: {"epsilon": 1.25}, vanilla.identity: {"dropout": 0.5}}
+    (trial,) = trials_of(arm, "sst", Setup(), [0], choices)
+    assert (trial.config.epsilon, trial.config.dropout) == (1.25, 0.5)
+    assert trial.name == "sst-attention-vat-dropout0.5-seed0"
+    (usual,) = trials_of(Arm("attention-vat"), "sst", Setup(), [0], choices)
+    assert (usual.config.dropout, usual.name) == (Config.dropout, "sst-attention-vat-seed0")
+
+
 def test_every_arm_of_every_experiment_is_a_sound_config() -> None:
     for experiment in EXPERIMENTS.values():
         for corpus, arms in experiment.arms.items():

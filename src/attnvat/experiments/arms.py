@@ -127,6 +127,8 @@ class Arm:
     """Whether the vectors' commonest words join the vocabulary, as those of unlabelled text do in other arms."""
     averaged: bool = False
     """Whether the weights kept are averaged over steps."""
+    same_dropout: bool = False
+    """Whether a technique has the dropout that vanilla's search chose, rather than the default."""
     searched: bool = True
 
     @property
@@ -135,6 +137,7 @@ class Arm:
         name = self.technique + (f" ({self.reading})" if self.reading else "")
         name += ", words of the vectors" if self.wide else ""
         name += ", averaged weights" if self.averaged else ""
+        name += ", vanilla's dropout" if self.same_dropout else ""
         name += f", ε {self.epsilon:g}" if self.epsilon is not None else ""
         return name + (f", context penalty {self.context_penalty:g}" if self.context_penalty else "")
 
@@ -212,12 +215,20 @@ def plan_of(arm: Arm, corpus: str, setup: Setup) -> SearchPlan | None:
     return SearchPlan(config, space_of(arm.technique))
 
 
+def plans_of(arm: Arm, corpus: str, setup: Setup) -> list[SearchPlan]:
+    """All searches that decide for the arm: vanilla's where it has that dropout, then its own."""
+    own = plan_of(arm, corpus, setup)
+    borrowed = plan_of(Arm("vanilla", labels=arm.labels), corpus, setup) if arm.same_dropout else None
+    return [plan for plan in (borrowed, own) if plan]
+
+
 def trials_of(
     arm: Arm, corpus: str, setup: Setup, seeds: Sequence[int], choices: Mapping[str, Mapping[str, Any]]
 ) -> list[Trial]:
-    """The arm's trials, one a seed, with the options its search chose; `choices` are by search identity."""
-    plan = plan_of(arm, corpus, setup)
-    chosen = dict(choices.get(plan.identity, {})) if plan else {}
+    """The arm's trials, one a seed, with the options its searches chose; `choices` are by search identity."""
+    chosen: dict[str, Any] = {}
+    for plan in plans_of(arm, corpus, setup):
+        chosen |= choices.get(plan.identity, {})
     config = config_of(arm, corpus, setup, seed=0)
     ground = GROUNDS[corpus]
     evaluation = ground.few if arm.labels and ground.few else ground.evaluation

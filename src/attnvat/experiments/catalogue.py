@@ -69,6 +69,13 @@ def mixing_arms() -> list[Arm]:
     return [VANILLA, UNTUNED, WIDE_VANILLA, *(one for arm in arms for one in (arm, replace(arm, whole=True)))]
 
 
+def dropout_arms() -> list[Arm]:
+    """The paper's two techniques, without and with news, with the default dropout and with the one vanilla is given."""
+    names = ("attention-vat", "attention-ivat")
+    arms = [*supervised(*names), *semi_supervised(*names)]
+    return [VANILLA, UNTUNED, WIDE_VANILLA, *(one for arm in arms for one in (arm, replace(arm, same_dropout=True)))]
+
+
 def reading_arms() -> list[Arm]:
     """Every reading of the difference basis with its own search, beside the techniques without a basis.
 
@@ -218,6 +225,13 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Mixing of unlabelled text",
             "Does it matter how many unlabelled texts a step has?",
             {"sst": mixing_arms()},
+            seeds=SOME_SEEDS,
+        ),
+        Experiment(
+            "table-dropout",
+            "The same dropout",
+            "Vanilla's dropout is searched, the techniques have the default one: is that why they do not do better?",
+            {"sst": dropout_arms()},
             seeds=SOME_SEEDS,
         ),
         Experiment(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from attnvat.errors import UserError
-from attnvat.experiments.arms import FEW_BUDGET, GROUNDS, Arm, Setup, config_of, plan_of, trials_of
+from attnvat.experiments.arms import FEW_BUDGET, GROUNDS, Arm, Setup, config_of, plans_of, trials_of
 from attnvat.experiments.catalogue import EXPERIMENTS, Experiment, chosen_arms
 from attnvat.experiments.job import Job, SearchJob, TrialJob
 from attnvat.experiments.records import Records
@@ -50,9 +50,8 @@ class Order:
             for arm in self.arms(corpus):
                 usual = FEW_BUDGET if arm.labels else GROUNDS[corpus].budget
                 budget = usual if self.budget is None else self.budget
-                plan = plan_of(arm, corpus, self.setup) if budget else None
-                if plan:
-                    found[plan.identity] = SearchJob(plan, budget)
+                plans = plans_of(arm, corpus, self.setup) if budget else []
+                found |= {plan.identity: SearchJob(plan, budget) for plan in plans}
         return list(found.values())
 
     def trials(self, records: Records) -> list[Job]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnvat.experiments.arms import Arm, Setup, plan_of, trials_of
+from attnvat.experiments.arms import Arm, Setup, plans_of, trials_of
 from attnvat.experiments.catalogue import Experiment
 from attnvat.experiments.crossed import crossed_interval, unpack
 from attnvat.experiments.pools import PREFIX
@@ -77,7 +77,7 @@ class Row:
     arm: Arm
     records: Mapping[int, Record]
     chosen: Mapping[str, Any]
-    """What the arm's search chose; empty without one on record."""
+    """What the arm's searches chose; empty without any on record."""
     budget: int | None
     config: Config
     """Of one of its trials."""
@@ -153,9 +153,12 @@ class Reader:
     def row(self, arm: Arm, corpus: str) -> Row:
         """The arm with what is on record for it."""
         if (arm, corpus) not in self._known:
-            plan = plan_of(arm, corpus, self.setup)
-            search = self.records.searches.get(plan.identity) if plan else None
-            chosen, budget = (search["chosen"], search["budget"]) if search else ({}, None)
+            chosen: Mapping[str, Any] = {}
+            budget = None
+            for plan in plans_of(arm, corpus, self.setup):
+                search = self.records.searches.get(plan.identity)
+                if search:
+                    chosen, budget = {**chosen, **search["chosen"]}, search["budget"]
             trial = trials_of(arm, corpus, self.setup, [0], self._choices)[0]
             found = self.records.by_group.get(trial.group, {})
             self._known[arm, corpus] = Row(arm, found, chosen, budget, trial.config)

@@ -12,6 +12,7 @@ from attnvat.experiments.records import Records
 from attnvat.experiments.rows import TITLES
 from attnvat.experiments.tables import METRICS
 from attnvat.report.tables import Cell, Table
+from attnvat.training import Config
 
 Record = Mapping[str, Any]
 
@@ -37,9 +38,11 @@ def differences_from_paper(records: Records) -> list[str]:
             "the supervised techniques, on which it builds, has 128 a direction. Where there are fewer, it is to save "
             "time."
         )
-    rates = named(f"{run['config']['dropout']:g}" for run in runs if run["config"]["technique"] != "vanilla")
+    usual = f"{Config.dropout:g}"
+    rates = {f"{run['config']['dropout']:.3g}" for run in runs if run["config"]["technique"] != "vanilla"}
     if rates:
-        found.append(f"Dropout of the techniques: {rates}; the paper mentions none.")
+        others = f" (in rows that say so vanilla's, {named(rates - {usual})}, at the ε chosen with {usual})"
+        found.append(f"Dropout of the techniques: {usual}{others if rates - {usual} else ''}; the paper mentions none.")
     found += [
         "Gradient importance stops at the attention (as in Jain & Wallace's code); the paper does not say. The column "
         "`through attention` does not stop there.",

@@ -28,6 +28,7 @@ from attnvat.experiments.rows import (
 from attnvat.experiments.tables_of_variants import (
     amounts,
     contexts,
+    dropouts,
     few_labels,
     mixing,
     rationales,
@@ -135,6 +136,7 @@ MAKERS: dict[str, Callable[[Sequence[Row], str], Table]] = {
     "figure-amount": amounts,
     "table-selection": selection,
     "table-mixing": mixing,
+    "table-dropout": dropouts,
     "table-readings": readings,
     "figure-strength": strengths,
     "table-context": contexts,

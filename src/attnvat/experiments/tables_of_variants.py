@@ -111,6 +111,12 @@ def mixing(rows: Sequence[Row], corpus: str) -> Table:
     return three_sides(rows, corpus, ["technique", "unlabelled", "for each labelled", "searched"], heads)
 
 
+def dropouts(rows: Sequence[Row], corpus: str) -> Table:
+    """Prediction, correlation and robustness with the default dropout and with vanilla's, each held against vanilla."""
+    heads: list[list[Cell]] = [[row.arm.title, row.unlabelled, row.options] for row in rows]
+    return three_sides(rows, corpus, ["technique", "unlabelled", "searched"], heads)
+
+
 def readings(rows: Sequence[Row], corpus: str) -> Table:
     """The readings of the difference basis beside the techniques without one, each with its own search."""
     scores, truths = differences(rows, SCORE), differences(rows, PEARSON)

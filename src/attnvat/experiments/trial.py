@@ -117,6 +117,8 @@ class Trial:
         parts = [config.data.rpartition("/")[2], config.technique]
         parts += [config.reading] if config.reading else []
         parts += [f"context{config.context_penalty:g}"] if config.context_penalty else []
+        if config.technique != "vanilla" and config.dropout != Config.dropout:
+            parts.append(f"dropout{config.dropout:.3g}")
         parts += ["wide"] if config.vector_words else []
         parts += ["averaged"] if config.average else []
         parts += [f"after-{config.language_model.removeprefix('pool:')}"] if config.language_model else []
