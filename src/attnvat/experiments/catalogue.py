@@ -71,8 +71,7 @@ def mixing_arms() -> list[Arm]:
 
 def dropout_arms() -> list[Arm]:
     """The paper's two techniques, without and with news, with the default dropout and with the one vanilla is given."""
-    names = ("attention-vat", "attention-ivat")
-    arms = [*supervised(*names), *semi_supervised(*names)]
+    arms = [arm for kind in (supervised, semi_supervised) for arm in kind("attention-vat", "attention-ivat")]
     return [VANILLA, UNTUNED, WIDE_VANILLA, *(one for arm in arms for one in (arm, replace(arm, same_dropout=True)))]
 
 
