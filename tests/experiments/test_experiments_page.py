@@ -310,6 +310,14 @@ def test_the_page_tells_the_units_that_the_models_have(records: Records, templat
     assert told.startswith(f"LSTM units: {units} a direction on SST.")
 
 
+def test_the_page_tells_which_dropout_the_techniques_have(records: Records, template: dict[str, Any]) -> None:
+    assert "Dropout of the techniques: 0.3; the paper mentions none." in differences_from_paper(records)
+    trial = trials_of(Arm("attention-at"), "sst", SETUP, [0], {})[0]
+    on_record(records, template, Trial(dataclasses.replace(trial.config, dropout=0.5912), trial.evaluation), 0.8)
+    told = "Dropout of the techniques: 0.3 (in rows that say so vanilla's, 0.591, at the ε chosen with 0.3)"
+    assert [one for one in differences_from_paper(Records(records.folder)) if one.startswith(told)]
+
+
 def test_the_page_tells_where_validation_is_on_some_texts_only(records: Records, template: dict[str, Any]) -> None:
     assert not [sentence for sentence in differences_from_paper(records) if "validation is on" in sentence]
     trial = trials_of(Arm("vanilla", labels=100), "sst", SETUP, [0], {})[0]
