@@ -233,17 +233,30 @@ def test_at_finds_on_the_clean_graph_what_a_pass_of_its_own_finds(
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
-def test_hooks_do_count_encoder_calls() -> None:
+@pytest.mark.parametrize(("classes", "passes"), [(2, 2), (3, 3)])
+@pytest.mark.parametrize("name", ["word-vat", "word-ivat"])
+def test_word_vat_needs_a_pass_to_find_its_perturbation_with_three_classes_only(
+    name: str, classes: int, passes: int
+) -> None:
+    model = make_model(classes=classes)
+    calls = []
+    model.encoder.register_forward_hook(lambda *_: calls.append(1))
+    technique(name).loss(model, make_batch(LENGTHS, classes=classes))
+    assert len(calls) == passes
+
+
+@pytest.mark.parametrize("name", ["word-at", "word-iat"])
+def test_word_at_needs_no_pass_to_find_its_perturbation(name: str) -> None:
     model = make_model()
     calls = []
     model.encoder.register_forward_hook(lambda *_: calls.append(1))
-    technique("word-vat").loss(model, make_batch(LENGTHS))
-    assert len(calls) == 3
+    technique(name).loss(model, make_batch(LENGTHS))
+    assert len(calls) == 2
 
 
-def test_word_at_needs_no_pass_to_find_its_perturbation() -> None:
-    model = make_model()
-    calls = []
-    model.encoder.register_forward_hook(lambda *_: calls.append(1))
-    technique("word-at").loss(model, make_batch(LENGTHS))
+@pytest.mark.parametrize("name", ["word-at", "word-iat", "word-vat", "word-ivat"])
+def test_word_techniques_go_back_through_the_encoder_once_a_pass(name: str) -> None:
+    model, calls = make_model(), []
+    model.encoder.register_full_backward_hook(lambda *_: calls.append(1))
+    technique(name).loss(model, make_batch(LENGTHS)).total.backward()
     assert len(calls) == 2

@@ -6,10 +6,11 @@ about a model matters to a technique.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from attnvat.text.batch import Batch
 
@@ -52,4 +53,8 @@ class AttentionModel(Protocol):
 
     def embedding_table(self) -> Tensor:
         """The word vectors of the whole vocabulary (V, d)."""
+        ...
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """All that is trained."""
         ...

@@ -1,4 +1,4 @@
-"""Norms and unit vectors of whole sentences."""
+"""Norms, scalar products and unit vectors of whole sentences."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ def sentence_norm(x: Tensor) -> Tensor:
     """The l2 norm of each sentence's whole perturbation, of (B, T) or (B, T, d) (B,)."""
     norms: Tensor = torch.linalg.vector_norm(x.flatten(1), dim=1)
     return norms
+
+
+def dot(x: Tensor, y: Tensor) -> Tensor:
+    """The scalar product over each sentence, to be multiplied with either: (B, 1) or (B, 1, 1)."""
+    product: Tensor = torch.linalg.vecdot(x.flatten(1), y.flatten(1))
+    return product.view(-1, *[1] * (x.dim() - 1))
 
 
 def normalised(x: Tensor) -> Tensor:

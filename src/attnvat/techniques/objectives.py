@@ -22,6 +22,10 @@ class Objective(Protocol):
         """How bad the perturbed logits are (B,)."""
         ...
 
+    def slope(self, logits: Tensor, batch: Batch) -> Tensor | None:
+        """What has the worst direction as its gradient at r = 0, up to sign (B,); None where nothing has."""
+        ...
+
 
 class SupervisedLoss:
     """AT: the negative log-likelihood of the label under the perturbation."""
@@ -31,6 +35,10 @@ class SupervisedLoss:
 
     def __call__(self, logits: Tensor, clean: Pass, batch: Batch) -> Tensor:  # noqa: ARG002
         """−log p(y | x + r) (B,)."""
+        return self.slope(logits, batch)
+
+    def slope(self, logits: Tensor, batch: Batch) -> Tensor:
+        """The loss itself (B,)."""
         if batch.labels is None:
             raise ValueError("adversarial training needs labels")
         return negative_log_likelihood(logits, batch.labels)
@@ -45,3 +53,12 @@ class VirtualLoss:
     def __call__(self, logits: Tensor, clean: Pass, batch: Batch) -> Tensor:  # noqa: ARG002
         """KL(p(x) ‖ p(x + r)) (B,)."""
         return kl_divergence(clean.logits.detach(), logits)
+
+    def slope(self, logits: Tensor, batch: Batch) -> Tensor | None:  # noqa: ARG002
+        """Two classes: their one logit z (B,). More classes: None.
+
+        The KL divergence is flat at r = 0, and its curvature there is Jᵀ F J, with J = ∂logits/∂r and F the Fisher
+        information of the classes. One logit makes that p(1 − p) ∇z ∇zᵀ: it has one direction only, ± ∇z, which power
+        iterations from anywhere would find at once if ξ could be 0.
+        """
+        return logits if logits.dim() == 1 else None

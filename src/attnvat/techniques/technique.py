@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -13,8 +15,9 @@ from attnvat.models.dropout import same_dropout
 from attnvat.models.probability import negative_log_likelihood
 from attnvat.techniques.bases import Basis, NeighbourBasis, at_least_float32
 from attnvat.techniques.context import context
+from attnvat.techniques.gradient_ahead import gradient_ahead
 from attnvat.techniques.noise import draw_seed, sentence_noise
-from attnvat.techniques.norms import normalised, sentence_norm, unit
+from attnvat.techniques.norms import dot, normalised, sentence_norm, unit
 from attnvat.techniques.objectives import Objective
 from attnvat.techniques.sites import Pass, Site, clean_pass
 from attnvat.text.batch import Batch
@@ -138,10 +141,12 @@ class PerturbationTechnique:
         terms, norms, vanished, contexts = [], [], [], []
         for batch in (labelled,) if unlabelled is None else (labelled, unlabelled):
             with same_dropout():
-                clean = clean_pass(model, batch)
+                clean, g = clean_pass(model, batch), None
                 if batch is labelled:
                     supervised = _supervised(clean, labelled).mean()
-                found = self.find(model, clean, batch, seed)
+                    if self.loss_gives_direction(clean):
+                        supervised, g = gradient_ahead(supervised, clean.vectors, model)
+                found = self.find(model, clean, batch, seed, g)
                 perturbed = self.site.perturbed(model, clean, found.r, batch)
                 terms.append(self.objective(perturbed, clean, batch))
             norms.append(sentence_norm(found.r))
@@ -157,32 +162,62 @@ class PerturbationTechnique:
             context=held.detach(),
         )
 
-    def find(self, model: AttentionModel, clean: Pass, batch: Batch, seed: int) -> Perturbation:
-        """The worst perturbation of a clean pass that is kept fixed: no parameter's gradient is touched."""
-        held = clean.detach()
-        value, mask = self.site.value(held), self.site.mask(batch)
-        dtype = at_least_float32(value)
+    def loss_gives_direction(self, clean: Pass) -> bool:
+        """Whether the gradient of the labelled texts' loss in the word vectors is that of the slope, up to its length.
+
+        AT's is. With two classes so is VAT's: the loss moves with the one logit. Under autocast the loss is too small
+        for half precision, and where context is penalised the clean graph is needed once more.
+        """
+        alike = not self.virtual or clean.logits.dim() == 1
+        whole = clean.vectors.requires_grad and not torch.is_autocast_enabled(clean.vectors.device.type)
+        return self.site.name == "word" and alike and whole and not self.context_penalty
+
+    def find(
+        self, model: AttentionModel, clean: Pass, batch: Batch, seed: int, g: Tensor | None = None
+    ) -> Perturbation:
+        """The worst perturbation of a clean pass that is kept fixed: no parameter's gradient is touched.
+
+        `g` is the gradient of the objective's slope at r = 0, up to its length, where it is already known.
+        """
+        held, mask = clean.detach(), self.site.mask(batch)
         frame = self.basis.frame(model, held, batch, self.site)
-        known = self.site.value(clean)
-        if not self.virtual and known.requires_grad and known.dtype == dtype:
-            # AT's gradient is taken at r = 0, where the clean pass has already been: no further pass is needed.
-            worse = self.objective(clean.logits, clean, batch)
-            (g,) = torch.autograd.grad(worse, known, torch.ones_like(worse), retain_graph=True)
+        g = self.slope_gradient(model, clean, batch) if g is None else g
+        if not self.virtual:
+            assert g is not None
             direction, vanished = unit(frame.direction(g) * mask)
             return Perturbation(self.epsilon * direction, vanished)
-        if self.virtual:
-            real = mask.view(mask.shape[:2])
-            start = frame.start(lambda width: sentence_noise(self.site.ids(batch), real, width, seed, dtype))
-            direction = normalised(start)
-        else:
-            direction = torch.zeros_like(value, dtype=dtype)
-        for _ in range(self.iterations if self.virtual else 1):
-            r = (self.xi * direction).requires_grad_()
-            with torch.enable_grad():
-                worse = self.objective(self.site.perturbed(model, held, r, batch), held, batch)
-                (g,) = torch.autograd.grad(worse, r, torch.ones_like(worse))
-            direction, vanished = unit(frame.direction(g) * mask)
+        real, dtype = mask.view(mask.shape[:2]), at_least_float32(self.site.value(held))
+        start = frame.start(lambda width: sentence_noise(self.site.ids(batch), real, width, seed, dtype))
+        direction, line = normalised(start), None if g is None else unit(g * mask)[0]
+        for _ in range(self.iterations):
+            if line is None:
+                worse = self.gradient(model, held, batch, self.xi * direction, partial(self.objective, clean=held))
+            else:
+                # What a step along `direction` does to the logit decides which way along the line is uphill.
+                worse = line * dot(line, direction).sign()
+            direction, vanished = unit(frame.direction(worse) * mask)
         return Perturbation(self.epsilon * direction, vanished)
+
+    def slope_gradient(self, model: AttentionModel, clean: Pass, batch: Batch) -> Tensor | None:
+        """The gradient in r of the objective's slope at r = 0; None where it has none."""
+        slope, known = self.objective.slope(clean.logits, batch), self.site.value(clean)
+        dtype = at_least_float32(known)
+        if slope is None:
+            return None
+        if known.requires_grad and known.dtype == dtype:
+            # The clean pass has already been at r = 0: no further pass is needed.
+            return torch.autograd.grad(slope, known, torch.ones_like(slope), retain_graph=True)[0]
+        return self.gradient(model, clean.detach(), batch, torch.zeros_like(known, dtype=dtype), self.objective.slope)
+
+    def gradient(
+        self, model: AttentionModel, held: Pass, batch: Batch, r: Tensor, of: Callable[..., Tensor | None]
+    ) -> Tensor:
+        """The gradient in r of what `of` makes of the logits that r moves."""
+        r = r.detach().requires_grad_()
+        with torch.enable_grad():
+            made = of(self.site.perturbed(model, held, r, batch), batch=batch)
+            assert made is not None
+            return torch.autograd.grad(made, r, torch.ones_like(made))[0]
 
     def refresh(self, model: AttentionModel) -> None:
         """Bring the basis up to date with the model; called at the start of each epoch."""
