@@ -262,6 +262,19 @@ def test_few_labels_show_what_unlabelled_text_gains_with_and_without_its_words_e
     )
 
 
+def test_correlation_with_few_labels_is_a_column_where_it_was_measured(
+    places: Places, template: dict[str, Any]
+) -> None:
+    trial = trials_of(Arm("vanilla", labels=100), "sst", SETUP, [0], {})[0]
+    for measured in (True, False):
+        if not measured:
+            del template["measured"]["test"]["correlation"]
+        on_record(Records(places.results), template, trial, 0.7)
+        table = experiment_table(EXPERIMENTS["table-few-labels"], "sst", Reader(Records(places.results), SETUP))
+        assert ("correlation" in table.columns) == measured
+        assert all(len(row) == len(table.columns) for row in table.rows)
+
+
 def test_how_unlabelled_text_is_mixed_in_is_a_column(
     places: Places, template: dict[str, Any], records: Records
 ) -> None:

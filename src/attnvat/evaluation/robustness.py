@@ -31,7 +31,7 @@ from attnvat.text.batch import Batch
 from attnvat.text.encoding import EncodedDataset
 
 ITERATIONS = 5
-"""Power iterations of the virtual search: training takes one, a measurement can afford to converge."""
+"""Power iterations of the virtual search with three classes or more: a measurement can afford to converge."""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ GROUNDS: dict[str, Ground] = {
         near="reviews",
         # Of 4,305 validation reviews an epoch's validation would take longer than its training.
         few_training={**FEW_TRAINING, "epochs": 15, "patience": 3, "validation_size": 1_000},
-        few=Evaluation(suites=("prediction", "correlation")),
+        few=Evaluation(suites=("prediction",)),
     ),
     "agnews": Ground(
         {"hidden": SMALL, "epochs": 5, "patience": 2},

@@ -104,9 +104,9 @@ class PerturbationTechnique:
     epsilon: float
     """Norm of the perturbation of a whole sentence, ε."""
     xi: float
-    """Norm of the step at which VAT's gradient is taken, ξ."""
+    """Norm of the step at which VAT's gradient is taken, ξ, where its objective has no slope."""
     iterations: int
-    """Number of power iterations of VAT."""
+    """Number of power iterations of VAT, likewise."""
     weight: float
     """λ, the weight of the adversarial loss."""
     context_penalty: float = 0.0

@@ -71,8 +71,8 @@ class Config:
 
     technique: str = option("vanilla", "one of the nine techniques", "technique")
     epsilon: float | None = option(None, "norm of a sentence's perturbation, ε (0.5)", "technique")
-    xi: float | None = option(None, "VAT: step at which the gradient is taken, ξ (0.1)", "technique")
-    iterations: int | None = option(None, "VAT: power iterations (1)", "technique")
+    xi: float | None = option(None, "VAT, three classes or more: where its gradient is taken, ξ (0.1)", "technique")
+    iterations: int | None = option(None, "VAT, three classes or more: power iterations (1)", "technique")
     weight: float | None = option(None, "weight of the adversarial loss, λ (1.0)", "technique")
     neighbours: int | None = option(None, "word-iat, word-ivat: near words a word may move to (15)", "technique")
     reading: str | None = option(None, "attention-iat, attention-ivat: reading of the difference basis", "technique")
