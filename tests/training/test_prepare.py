@@ -234,6 +234,15 @@ def test_notes_tell_the_ratio() -> None:
     assert any(note.startswith("40 labelled texts") for note in data.notes)
 
 
+def test_options_of_power_iterations_are_told_to_have_no_effect_with_two_classes() -> None:
+    def told(**options: Any) -> list[str]:
+        return [note for note in prepare(small(technique="word-vat", **options), task(40)).notes if "effect" in note]
+
+    assert told() == told(xi=0.1, iterations=1) == []
+    assert told(xi=1e-6) == ["xi without effect: with two classes VAT takes the gradient of the logit"]
+    assert told(xi=1.0, iterations=3)[0].startswith("xi and iterations without effect")
+
+
 def test_unlabelled_texts_of_a_file_a_pool_and_a_selection(tmp_path: Path) -> None:
     corpus = task(40)
     texts = [str(e.text) for e in sentences(50, seed=9)]

@@ -17,6 +17,7 @@ from attnvat.corpora import Corpus, Example
 from attnvat.errors import UserError
 from attnvat.evaluation.subject import encode_examples
 from attnvat.models import ModelConfig, Pretrained, build_model
+from attnvat.techniques.catalogue import Options
 from attnvat.techniques.neighbours import refuse_too_many
 from attnvat.text.encoding import EncodedDataset
 from attnvat.text.tokenizer import Tokenizer
@@ -83,6 +84,7 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         hashes["language_model"] = language.digest
     notes = [*corpus.notes, *describe(vocabulary, vectors, encoded["train"], extra)]
     notes += missed(config, tokenizer, vocabulary, validation)
+    notes += without_effect(config, len(corpus.labels))
     return Prepared(bundle, **encoded, unlabelled=extra, metric=corpus.metric, hashes=hashes, notes=tuple(notes))
 
 
@@ -223,6 +225,14 @@ def missed(
             f"{share:.1%} of the validation tokens are words that have a vector and are not in the vocabulary; "
             "--vector-words 50000 lets the vectors' commonest words join it"
         )
+
+
+def without_effect(config: Config, classes: int) -> Iterator[str]:
+    """Options that were set and change nothing: with two classes VAT's direction has a closed form."""
+    usual = Options()
+    given = [name for name in ("xi", "iterations") if getattr(config, name) not in (None, getattr(usual, name))]
+    if classes == 2 and given:
+        yield f"{' and '.join(given)} without effect: with two classes VAT takes the gradient of the logit"
 
 
 def digest(*arrays: npt.NDArray[np.generic] | None) -> str:
