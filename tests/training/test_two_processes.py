@@ -15,7 +15,7 @@ from attnvat_process import run
 from generated_task import SMALL, flags, write_task
 
 
-@pytest.mark.parametrize("technique", ["attention-ivat"])
+@pytest.mark.parametrize("technique", ["attention-ivat", "word-vat"])
 def test_the_loss_curve_is_that_of_twice_the_batch(technique: str, tmp_path: Path) -> None:
     # 128 texts in batches of 2 × 16: every batch is whole, so that both processes get the same share.
     files = write_task(tmp_path, size=128, unlabelled=256)
