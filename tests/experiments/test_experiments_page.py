@@ -12,7 +12,7 @@ import pytest
 from attnvat.experiments.arms import Arm, Setup, plan_of, trials_of
 from attnvat.experiments.catalogue import AMOUNTS, EXPERIMENTS
 from attnvat.experiments.crossed import pack
-from attnvat.experiments.figures import amount_figure
+from attnvat.experiments.figures import amount_figure, aside
 from attnvat.experiments.findings import in_short
 from attnvat.experiments.job import TrialJob
 from attnvat.experiments.perform import perform
@@ -110,6 +110,8 @@ def test_the_page_comes_from_records_alone_and_is_always_the_same(
     assert figures == figures_again
     assert list(figures) == ["amount-sst.svg", "strength-sst.svg"]
     assert "attention-vat" in figures["amount-sst.svg"]
+    # Only browsers know variables: what turns a figure into PDF would leave out its lines.
+    assert not any("var(" in figure for figure in figures.values())
     assert str(world) not in first
     for experiment in EXPERIMENTS.values():
         assert f"## {experiment.title}" in first
@@ -297,6 +299,12 @@ def test_the_share_of_tokens_with_a_vector_is_told_by_corpus() -> None:
     odd = run("sst", "the language model of news, then glove", 99.0)
     assert covered([*runs, odd]) == "SST 90.5 to 91%, SNLI 89%"
     assert covered([odd]) == ""
+
+
+def test_bars_at_one_place_stand_side_by_side_on_both_kinds_of_axis() -> None:
+    assert aside(10, 0.01, 0, 100, log=False) == pytest.approx(11)
+    assert aside(1, 0.5, 0.1, 10, log=True) == pytest.approx(10)
+    assert aside(3, 0.01, 3, 3, log=False) == aside(3, 0.01, 3, 3, log=True) == 3
 
 
 def test_a_figure_leaves_out_rows_with_too_few_seeds(records: Records, template: dict[str, Any]) -> None:

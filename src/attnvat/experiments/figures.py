@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from attnvat.experiments.rows import FEWEST, FLIPS, PEARSON, SCORE, VALIDATION, Measure, Row, plain_of
 from attnvat.experiments.search import Tried, best_of
 from attnvat.experiments.space import Space
-from attnvat.report.drawing import ATTENTION, IMPORTANCE, INK, MUTED, THIRD, drawing, logarithmic
+from attnvat.report.drawing import ATTENTION, IMPORTANCE, INK, MUTED, THIRD, drawing, in_its_own_file, logarithmic
 from attnvat.report.tables import Spread
 
 LOOKS = (
@@ -17,6 +17,9 @@ LOOKS = (
     (THIRD, "^", (0, (3, 1, 1, 1))),
     (INK, "D", (0, (1, 1))),
 )
+
+ASIDE = 0.01
+"""Share of a figure's width between the error bars of lines at the same place."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,20 @@ def curves(
         return None
     # Lines and level over the same seeds: those that all of them have.
     seeds = set.intersection(*(set(row.records) for found in lines.values() for row in found))
+    places = [place(row) for found in lines.values() for row in found]
+    ends = min(places), max(places)
     with drawing(name, describes, 4.8 * len(panels), 3.4, len(panels)) as drawn:
         for axes, panel in zip(drawn.axes, panels, strict=True):
-            for (technique, found), (colour, marker, dash) in zip(lines.items(), LOOKS, strict=False):
+            if log:
+                logarithmic(axes)
+            for number, ((technique, found), (colour, marker, dash)) in enumerate(
+                zip(lines.items(), LOOKS, strict=False)
+            ):
+                share = (number - (len(lines) - 1) / 2) * ASIDE
                 cells = [row.cell(panel.measure, seeds) for row in found]
                 known = [(row, c) for row, c in zip(found, cells, strict=True) if isinstance(c, Spread)]
                 axes.errorbar(
-                    [place(row) for row, _ in known],
+                    [aside(place(row), share, *ends, log) for row, _ in known],
                     [c.mean for _, c in known],
                     yerr=[c.sd or 0.0 for _, c in known],
                     color=colour,
@@ -92,13 +102,17 @@ def curves(
                 level = row.mean(panel.measure, seeds)
                 if level is not None:
                     axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=dash, label=name)
-            if log:
-                logarithmic(axes)
             axes.set_title(panel.title, fontsize=10, loc="left")
             axes.set(xlabel=along, ylabel=panel.unit)
             axes.grid(axis="y")
-        drawn.axes[0].legend(fontsize=8)
-    return drawn.svg
+        handles, labels = drawn.axes[0].get_legend_handles_labels()
+        drawn.figure.legend(handles, labels, fontsize=8, loc="outside lower center", ncols=len(labels))
+    return in_its_own_file(drawn.svg)
+
+
+def aside(place: float, share: float, low: float, high: float, log: bool) -> float:
+    """The place moved by a share of the way from lowest to highest, so that bars do not hide each other."""
+    return float(place * (high / low) ** share) if log else place + share * (high - low)
 
 
 def search_figure(tried: Sequence[Tried], space: Space, title: str) -> str:
@@ -140,4 +154,4 @@ def search_figure(tried: Sequence[Tried], space: Space, title: str) -> str:
         axes.margins(y=0.15)
         axes.grid(axis="y")
         axes.legend(fontsize=8)
-    return drawn.svg
+    return in_its_own_file(drawn.svg)

@@ -1,7 +1,7 @@
 """Drawing as SVG text: the same bytes for the same numbers, and colours that follow the page's light or dark theme.
 
 Matplotlib draws in placeholder colours, which are then replaced by CSS variables with a fallback. Inside a report the
-page sets the variables; in a file of its own the fallback shows, a grey that is legible on white and on black.
+page sets the variables; in a file of its own the fallback stands, a grey that is legible on white and on black.
 """
 
 from __future__ import annotations
@@ -84,6 +84,11 @@ def drawing(name: str, describes: str, width: float = 4.4, height: float = 2.7, 
         written = io.StringIO()
         canvas.print_svg(written, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     drawn.svg = _themed(written.getvalue(), name, describes)
+
+
+def in_its_own_file(svg: str) -> str:
+    """The drawing with plain colours: what turns a figure into PDF for a paper does not know CSS variables."""
+    return re.sub(r"var\(--\w+, (#\w+)\)", r"\1", svg)
 
 
 def _themed(svg: str, name: str, describes: str) -> str:
