@@ -11,6 +11,9 @@ from typer.testing import CliRunner, Result
 from attnvat.cli.main import build_app
 from attnvat.errors import UserError
 from attnvat.experiments.catalogue import EXPERIMENTS
+from attnvat.experiments.perform import held, work_folder
+from attnvat.experiments.plan import Order
+from attnvat.experiments.records import Places
 from experiments.small_world import BAD, GOOD, PLAIN, enter_world
 
 Run = Callable[..., Result]
@@ -58,6 +61,19 @@ def test_run_searches_then_trains_and_a_second_run_does_nothing(run: Run, tmp_pa
     assert "2 of 8" in status
     run("paper", "show", "--write", "docs/results.md")
     assert "3 runs and 1 searches" in (tmp_path / "docs" / "results.md").read_text()
+
+
+def test_runs_wait_for_a_search_that_another_process_does(run: Run, tmp_path: Path) -> None:
+    (job,) = Order(EXPERIMENTS["table-prediction"], ("sst",), ("vanilla",), only="sst-vanilla-wide").searches()
+    folder = work_folder(job, Places(Path("results"), Path("runs/paper")))
+    folder.mkdir(parents=True)
+    arguments = ("paper", "run", "table-prediction", "--techniques", "vanilla", "--seeds", "1", "--trials", "1")
+    with held(folder):
+        told = run(*arguments).stderr
+    assert "1 are being done by another process" in told
+    # Only the untuned vanilla needs no search.
+    assert "runs: 0 on record, 1 to do" in told
+    assert [path.parent.name for path in (tmp_path / "results").rglob("*.json")] == ["runs"]
 
 
 @pytest.mark.parametrize(

@@ -113,10 +113,13 @@ def run(
         if (c := corpora(e, data, experiment == EVERY))
     ]
     check_only(orders)
+    awaited: set[str] = set()
     for stage in ("searches", "runs"):
         records = Records(results)
         found = [
-            job for order in orders for job in (order.searches() if stage == "searches" else order.trials(records))
+            job
+            for order in orders
+            for job in (order.searches() if stage == "searches" else order.trials(records, awaited))
         ]
         todo = unfinished(found, records)
         stderr.print(f"{stage}: {len({job.identity for job in found}) - len(todo)} on record, {len(todo)} to do")
@@ -125,6 +128,7 @@ def run(
             if outcome.busy:
                 stderr.print(f"{len(outcome.busy)} are being done by another process; run this again when it is done")
             outcome.raise_failures()
+            awaited |= {job.identity for job in outcome.busy}
     stderr.print(f"next: attnvat paper show {'' if experiment == EVERY else experiment}", highlight=False)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from attnvat.errors import UserError
@@ -54,14 +54,18 @@ class Order:
                 found |= {plan.identity: SearchJob(plan, budget) for plan in plans}
         return list(found.values())
 
-    def trials(self, records: Records) -> list[Job]:
+    def trials(self, records: Records, awaited: Collection[str] = ()) -> list[Job]:
         """The trials of all arms, with what the searches on record chose; seed by seed, so that a stopped
-        experiment has whole comparisons."""
+        experiment has whole comparisons. Arms that an awaited search decides are left out."""
         choices = records.choices()
         found: dict[str, Job] = {}
         for corpus in self.corpora:
             count = self.experiment.seeds_on(corpus) if self.seeds is None else self.seeds
-            arms = [trials_of(arm, corpus, self.setup, range(count), choices) for arm in self.arms(corpus)]
+            arms = [
+                trials_of(arm, corpus, self.setup, range(count), choices)
+                for arm in self.arms(corpus)
+                if not any(plan.identity in awaited for plan in plans_of(arm, corpus, self.setup))
+            ]
             for trials in zip(*arms, strict=True):
                 found |= {trial.identity: TrialJob(trial) for trial in trials}
         return list(found.values())
