@@ -247,13 +247,17 @@ def test_few_labels_show_what_unlabelled_text_gains_with_and_without_its_words_e
     table = experiment_table(EXPERIMENTS["table-few-labels"], "sst", reader)
     lines = {(row[0], row[1]): row for row in table.texts() if row[5] == "7"}
     assert len(lines) == 6
+    accuracy = template["measured"]["test"]["prediction"]["accuracy"]
+    assert lines["100", "vanilla"][7] == f"{100 * accuracy:.2f} ± 0.00"
+    # Half of the test texts are positive: 2 · 0.5/(1 + 0.5).
+    assert "calling every text positive has 66.7 and 50.0" in table.caption
     for labels in ("100", "500"):
         # Seven seeds decide two comparisons (2/128 · 2), not four: the other label count takes nothing.
-        assert lines[labels, "vanilla"][7:13] == ["–", "–", "reference", "–", "–", "–"]
+        assert lines[labels, "vanilla"][8:14] == ["–", "–", "reference", "–", "–", "–"]
         gained = lines[labels, "vanilla, words of the vectors"]
-        assert gained[8:13] == ["0.031", "better", "–", "–", "–"]
+        assert gained[9:14] == ["0.031", "better", "–", "–", "–"]
         technique = lines[labels, "attention-ivat"]
-        assert [cell.partition(" ")[0] for cell in technique[7:13]] == [
+        assert [cell.partition(" ")[0] for cell in technique[8:14]] == [
             *("−1.00", "0.031", "worse"),
             *("4.00", "0.016", "better"),
         ]

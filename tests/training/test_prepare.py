@@ -234,6 +234,16 @@ def test_notes_tell_the_ratio() -> None:
     assert any(note.startswith("40 labelled texts") for note in data.notes)
 
 
+def test_epochs_are_judged_by_the_metric_asked_for() -> None:
+    corpus = task(40)
+    assert prepare(small(), corpus).metric == corpus.metric == "accuracy"
+    assert prepare(small(metric="f1"), corpus).metric == "f1"
+    three = replace(corpus, labels=(*corpus.labels, "other"))
+    assert prepare(small(metric="micro-f1"), three).metric == "micro-f1"
+    with pytest.raises(UserError, match="has 3; use micro-f1"):
+        prepare(small(metric="f1"), three)
+
+
 def test_options_of_power_iterations_are_told_to_have_no_effect_with_two_classes() -> None:
     def told(**options: Any) -> list[str]:
         return [note for note in prepare(small(technique="word-vat", **options), task(40)).notes if "effect" in note]

@@ -63,6 +63,7 @@ def pushed(site: str, kind: str, epsilon: float, figure: str, scale: float = 1.0
 
 SCORE = at("measured", "test", "prediction", "score", scale=100)
 VALIDATION = at("result", "validation", scale=100)
+ACCURACY = at("measured", "test", "prediction", "accuracy", scale=100)
 PEARSON = importance("gradient")
 AUPRC = at("measured", "rationales", "rationales", "attention", "auprc")
 """Of attention as a rationale."""

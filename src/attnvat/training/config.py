@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 import yaml
 
 from attnvat.errors import UserError, nearest
+from attnvat.evaluation.classification import METRICS
 from attnvat.models import ModelConfig
 from attnvat.storage import atomic_write
 from attnvat.techniques import Technique, options_of, technique
@@ -41,6 +42,9 @@ class Config:
     skip_bad: bool = option(False, "go on without bad rows instead of stopping at them", "data")
     labeled_size: int | None = option(None, "use only this many labelled texts, drawn evenly by class", "data")
     validation_size: int | None = option(None, "validate on only this many texts, drawn evenly by class", "data")
+    metric: str | None = option(
+        None, "score that judges epochs: f1 (two classes), micro-f1 (more), or accuracy, safer with few labels", "data"
+    )
     unlabeled: str | None = option(None, "POOL[:SELECTION], a file of texts, or `corpus` for the corpus' own", "data")
     unlabeled_size: int | None = option(None, "use only this many unlabelled texts, drawn at random", "data")
     unlabeled_ratio: float | None = option(
@@ -124,6 +128,8 @@ class Config:
             allowed = typing.get_args(hints()[name])
             if getattr(self, name) not in allowed:
                 raise UserError(f"{name} is {getattr(self, name)!r}; {nearest(str(getattr(self, name)), allowed)}")
+        if self.metric is not None and self.metric not in METRICS:
+            raise UserError(f"metric is {self.metric!r}; {nearest(self.metric, METRICS)}")
         if not 0 <= self.seed < 2**32:
             raise UserError(f"seed is {self.seed}; it must be 0 or more and below 2^32")
         ModelConfig(

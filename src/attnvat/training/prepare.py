@@ -56,6 +56,8 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
     """Everything the loop needs; `unlabelled` examples given here stand in for `config.unlabeled`."""
     if not corpus.train or not corpus.validation:
         raise UserError(f"{corpus.name}: training needs a training and a validation split; one of them is empty")
+    if config.metric == "f1" and len(corpus.labels) != 2:
+        raise UserError(f"metric f1 is of two classes, and {corpus.name} has {len(corpus.labels)}; use micro-f1")
     tokenizer = Tokenizer(lower=config.lower, numbers=config.numbers)
     train = few_labels(corpus.train, config.labeled_size, config.seed)
     validation = few_labels(corpus.validation, config.validation_size, config.seed, "validation")
@@ -85,7 +87,8 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
     notes = [*corpus.notes, *describe(vocabulary, vectors, encoded["train"], extra)]
     notes += missed(config, tokenizer, vocabulary, validation)
     notes += without_effect(config, len(corpus.labels))
-    return Prepared(bundle, **encoded, unlabelled=extra, metric=corpus.metric, hashes=hashes, notes=tuple(notes))
+    metric = config.metric or corpus.metric
+    return Prepared(bundle, **encoded, unlabelled=extra, metric=metric, hashes=hashes, notes=tuple(notes))
 
 
 def few_labels(examples: Sequence[Example], size: int | None, seed: int, kind: str = "labeled") -> list[Example]:
