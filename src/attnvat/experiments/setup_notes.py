@@ -51,6 +51,9 @@ def differences_from_paper(records: Records) -> list[str]:
         "never see the test split. The paper does not tune vanilla.",
         "The AT and iAT techniques have no use for unlabelled text; VAT and iVAT are shown with it as in the paper, "
         "and on SST also without.",
+        "VAT of two classes takes its direction from the gradient of the logit, which is what power iterations tend to "
+        "as ξ → 0, and in earlier runs from one iteration at ξ = 0.1, as VAT of more classes does; the two hardly "
+        "differ (docs/techniques.md has the cosines). The paper does not tell its ξ.",
     ]
     if any(run["config"].get("context_penalty") for run in runs):
         found.append(
