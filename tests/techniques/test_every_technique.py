@@ -11,28 +11,13 @@ from torch.func import functional_call
 
 from attnvat.models import SequenceClassifier
 from attnvat.models.probability import kl_divergence, negative_log_likelihood
-from attnvat.techniques import READINGS, TECHNIQUES, PerturbationTechnique, technique
+from attnvat.techniques import TECHNIQUES, PerturbationTechnique, technique
 from attnvat.techniques.sites import clean_pass
 from attnvat.text.batch import Batch
 from batches import make_batch, make_model, rows_of, widen
+from technique_cases import CASES, LENGTHS, both_models, build, over
 
-PERTURBING = [name for name in TECHNIQUES if name != "vanilla"]
-CASES: list[tuple[str, dict[str, Any]]] = [
-    (name, {"neighbours": 4} if name.startswith("word-i") else {})
-    for name in PERTURBING
-    if not name.startswith("attention-i")
-]
-CASES += [(f"attention-{kind}", {"reading": reading}) for kind in ("iat", "ivat") for reading in READINGS]
-LENGTHS = [6, 2, 9, 4]
-
-every_case = pytest.mark.parametrize(("name", "options"), CASES, ids=[f"{n}-{o.get('reading', '')}" for n, o in CASES])
-both_models = pytest.mark.parametrize("pair", [False, True], ids=["single", "pair"])
-
-
-def build(name: str, options: dict[str, Any], **more: Any) -> PerturbationTechnique:
-    built = technique(name, **options, **more)
-    assert isinstance(built, PerturbationTechnique)
-    return built
+every_case = over(CASES)
 
 
 def seeded(seed: int = 7) -> torch.Generator:
@@ -217,9 +202,7 @@ def test_attention_techniques_run_the_encoder_once_a_batch(name: str, pair: bool
     assert len(calls) == (2 if unlabelled is not None else 1)
 
 
-@pytest.mark.parametrize(
-    ("name", "options"), [case for case in CASES if case[0].endswith("at") and "vat" not in case[0]]
-)
+@over([case for case in CASES if "vat" not in case[0]])
 @both_models
 def test_at_finds_on_the_clean_graph_what_a_pass_of_its_own_finds(
     name: str, options: dict[str, Any], pair: bool

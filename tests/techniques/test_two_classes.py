@@ -11,25 +11,16 @@ from torch import Tensor
 
 from attnvat.models import SequenceClassifier
 from attnvat.models.probability import kl_divergence
-from attnvat.techniques import READINGS, PerturbationTechnique, technique
+from attnvat.techniques import PerturbationTechnique, technique
 from attnvat.techniques.noise import sentence_noise
 from attnvat.techniques.norms import dot, normalised, unit
 from attnvat.techniques.sites import clean_pass
 from attnvat.text.batch import Batch
 from batches import make_batch, make_model
+from technique_cases import CASES, LENGTHS, both_models, build, over
 
-LENGTHS = [6, 2, 9, 4]
 SEED = 5
-CASES: list[tuple[str, dict[str, Any]]] = [("word-vat", {}), ("word-ivat", {"neighbours": 4}), ("attention-vat", {})]
-CASES += [("attention-ivat", {"reading": reading}) for reading in READINGS]
-every_case = pytest.mark.parametrize(("name", "options"), CASES, ids=[f"{n}-{o.get('reading', '')}" for n, o in CASES])
-both_models = pytest.mark.parametrize("pair", [False, True], ids=["single", "pair"])
-
-
-def build(name: str, options: dict[str, Any], **more: Any) -> PerturbationTechnique:
-    built = technique(name, **options, **more)
-    assert isinstance(built, PerturbationTechnique)
-    return built
+every_case = over([case for case in CASES if "vat" in case[0]])
 
 
 def iterated(chosen: PerturbationTechnique, model: SequenceClassifier, batch: Batch, xi: float) -> Tensor:
