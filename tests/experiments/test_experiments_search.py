@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import optuna
@@ -64,6 +65,30 @@ def test_an_interrupted_search_goes_on_to_the_same_end(world: Path, corpus: Corp
     assert [(run.options, run.validation) for run in went_on] == [(run.options, run.validation) for run in whole]
     # Plain vanilla, without dropout, is always among those tried.
     assert whole[0].options == {"dropout": 0.0}
+
+
+def test_a_search_interrupted_within_a_run_runs_it_again(
+    world: Path, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = Config(data="sst", technique="attention-at", **SMALL)
+    plan = SearchPlan(config, space_of("attention-at"))
+    begun = 0
+
+    def stopped(*arguments: Any, **options: Any) -> Any:
+        nonlocal begun
+        begun += 1
+        if begun in (2, 3):
+            raise KeyboardInterrupt
+        return fit(*arguments, **options)
+
+    monkeypatch.setattr("attnvat.experiments.search.fit", stopped)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            search(plan, config, corpus, 4, world / "a.log")
+    went_on = search(plan, config, corpus, 4, world / "a.log")
+    whole = search(plan, config, corpus, 4, world / "b.log")
+    found = [sorted((run.options["epsilon"], run.validation) for run in runs) for runs in (went_on, whole)]
+    assert found[0] == found[1]
 
 
 def test_runs_under_way_when_a_process_died_are_run_again(world: Path, corpus: Corpus) -> None:

@@ -218,11 +218,15 @@ def alone(path: Path) -> Iterator[None]:
 
 
 def renew_lost(study: optuna.Study) -> None:
-    """Queue the options of runs again that were under way when their process ended."""
+    """Queue the options of runs again that were under way when their process was killed, or asked to stop."""
     for trial in study.get_trials(states=(TrialState.RUNNING,)):
         study.tell(trial.number, state=TrialState.FAIL)
-        if trial.params:
+    trials = study.get_trials(deepcopy=False)
+    there = [t.system_attrs.get("fixed_params", t.params) for t in trials if t.state != TrialState.FAIL]
+    for trial in trials:
+        if trial.state == TrialState.FAIL and trial.params and trial.params not in there:
             study.enqueue_trial(trial.params)
+            there.append(trial.params)
 
 
 def tried(study: optuna.Study) -> list[Tried]:
