@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-import torch.nn.functional as F  # noqa: N812
 
 from attnvat.evaluation.prediction import predict
 from attnvat.evaluation.reading import Reading
@@ -23,13 +22,12 @@ from attnvat.evaluation.still import model_of
 from attnvat.evaluation.token_values import TokenValues
 from attnvat.models import Pretrained, SequenceClassifier
 from attnvat.progress import progress
+from attnvat.techniques.neighbours import SPECIAL, nearest_words
 from attnvat.text.encoding import EncodedDataset, EncodedTexts
-from attnvat.text.vocabulary import UNKNOWN_ID
 
 Rows = npt.NDArray[np.int64]
 CANDIDATES = 8
 BUDGET = 0.2
-SPECIAL = UNKNOWN_ID + 1
 
 
 @dataclass(frozen=True)
@@ -131,22 +129,12 @@ def _best(
     return options[line, pick], p[line, pick], found.argmax(axis=1).reshape(-1, count)[line, pick]
 
 
-@torch.no_grad()
-def nearest_of(
-    model: SequenceClassifier, words: npt.NDArray[np.int32], count: int, block: int = 1024
-) -> dict[int, npt.NDArray[np.int32]]:
+def nearest_of(model: SequenceClassifier, words: npt.NDArray[np.int32], count: int) -> dict[int, npt.NDArray[np.int32]]:
     """Each known word's nearest other words by cosine; padding and the unknown word have none and are nobody's."""
-    table = F.normalize(model.embedding_table().detach(), dim=1)
+    table = model.embedding_table()
     count = min(count, table.shape[0] - SPECIAL - 1)
-    asked = words[words >= SPECIAL]
-    near: dict[int, npt.NDArray[np.int32]] = {}
-    if count < 1:
-        return near
-    for start in range(0, len(asked), block):
-        part = torch.from_numpy(asked[start : start + block].astype(np.int64)).to(table.device)
-        similarity = table[part] @ table.T
-        similarity[:, :SPECIAL] = -torch.inf
-        similarity[torch.arange(len(part), device=table.device), part] = -torch.inf
-        found = similarity.topk(count, dim=1).indices.cpu().numpy().astype(np.int32)
-        near |= dict(zip(part.tolist(), found, strict=True))
-    return near
+    asked = words[words >= SPECIAL].astype(np.int64)
+    if count < 1 or not asked.size:
+        return {}
+    near = nearest_words(table, count, torch.from_numpy(asked).to(table.device)).cpu().numpy().astype(np.int32)
+    return dict(zip(asked.tolist(), near, strict=True))

@@ -10,8 +10,8 @@ from attnvat.errors import UserError
 
 SPECIAL = 2
 """Padding and the unknown word, ids 0 and 1, are nobody's neighbour."""
-BLOCK = 1024
-"""Rows of the similarity matrix held at once."""
+BLOCK = 1 << 24
+"""Numbers of the similarity matrix held at once: 64 MB."""
 
 
 def refuse_too_many(count: int, vocabulary: int) -> None:
@@ -23,20 +23,22 @@ def refuse_too_many(count: int, vocabulary: int) -> None:
         )
 
 
-def nearest_words(table: Tensor, count: int) -> Tensor:
-    """Ids of the `count` nearest other words of each word by cosine (V, count)."""
+def nearest_words(table: Tensor, count: int, words: Tensor | None = None) -> Tensor:
+    """Ids of the `count` nearest other words by cosine, of every word (V, count) or of some of them (N, count)."""
     vocabulary = table.shape[0]
     refuse_too_many(count, vocabulary)
+    words = torch.arange(vocabulary, device=table.device) if words is None else words
     directions = F.normalize(table.detach(), dim=1)
-    found = []
-    for start in range(0, vocabulary, BLOCK):
-        block = directions[start : start + BLOCK]
-        similarity = block @ directions.T
+    rows = max(BLOCK // vocabulary, 1)
+    nearest = torch.empty((len(words), count), dtype=torch.int64, device=table.device)
+    # One buffer for all blocks: new ones would leave holes, each a little too small for the next.
+    buffer = directions.new_empty(min(rows, len(words)), vocabulary)
+    for asked, found in zip(torch.split(words, rows), torch.split(nearest, rows), strict=True):
+        similarity = torch.mm(directions[asked], directions.T, out=buffer[: len(asked)])
         similarity[:, :SPECIAL] = -torch.inf
-        own = torch.arange(len(block), device=table.device)
-        similarity[own, own + start] = -torch.inf
-        found.append(similarity.topk(count, dim=1).indices)
-    return torch.cat(found)
+        similarity.scatter_(1, asked[:, None], -torch.inf)
+        found.copy_(similarity.topk(count, dim=1).indices)
+    return nearest
 
 
 class WordDirections:
