@@ -107,6 +107,14 @@ def test_only_keeps_the_arms_whose_runs_are_called_so() -> None:
         check_only([Order(EXPERIMENTS["table-pretraining"], ("sst",), only="vanila")])
 
 
+def test_only_tells_arms_with_vanillas_dropout_from_those_without() -> None:
+    plain, same = (
+        Order(EXPERIMENTS["table-dropout"], ("sst",), only=f"sst-attention-vat{end}").arms("sst")
+        for end in ("", "-same-dropout")
+    )
+    assert [arm.same_dropout for arm in (*plain, *same)] == [False, True]
+
+
 def test_amounts_and_strategies_share_one_search_and_readings_have_their_own() -> None:
     assert len(Order(EXPERIMENTS["table-selection"], ("sst",)).searches()) == 3
     readings = Order(EXPERIMENTS["table-readings"], ("sst",)).searches()

@@ -246,11 +246,14 @@ def test_epochs_are_judged_by_the_metric_asked_for() -> None:
 
 def test_options_of_power_iterations_are_told_to_have_no_effect_with_two_classes() -> None:
     def told(**options: Any) -> list[str]:
-        return [note for note in prepare(small(technique="word-vat", **options), task(40)).notes if "effect" in note]
+        config = small(**{"technique": "word-vat", **options})
+        return [note for note in prepare(config, task(40)).notes if "effect" in note]
 
     assert told() == told(xi=0.1, iterations=1) == []
     assert told(xi=1e-6) == ["xi without effect: with two classes VAT takes the gradient of the logit"]
     assert told(xi=1.0, iterations=3)[0].startswith("xi and iterations without effect")
+    # This reading turns the direction round in each iteration.
+    assert told(technique="attention-ivat", reading="released", iterations=2) == []
 
 
 def test_unlabelled_texts_of_a_file_a_pool_and_a_selection(tmp_path: Path) -> None:

@@ -40,8 +40,9 @@ class Order:
         return [arm for arm in arms if not self.only or fnmatch.fnmatchcase(self.called(arm, corpus), self.only)]
 
     def called(self, arm: Arm, corpus: str) -> str:
-        """What an arm's runs are called without their seed."""
-        return Trial(config_of(arm, corpus, self.setup, seed=0)).series
+        """What an arm's runs are called without their seed; what a search has yet to choose is not in it."""
+        series = Trial(config_of(arm, corpus, self.setup, seed=0)).series
+        return f"{series}-same-dropout" if arm.same_dropout else series
 
     def searches(self) -> list[Job]:
         """The searches that decide the arms, each once."""

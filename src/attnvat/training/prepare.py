@@ -231,9 +231,13 @@ def missed(
 
 
 def without_effect(config: Config, classes: int) -> Iterator[str]:
-    """Options that were set and change nothing: with two classes VAT's direction has a closed form."""
+    """Options that were set and change nothing: with two classes VAT's direction has a closed form.
+
+    Iterations still matter for the reading `released`, which turns the direction round in each.
+    """
     usual = Options()
-    given = [name for name in ("xi", "iterations") if getattr(config, name) not in (None, getattr(usual, name))]
+    names = ("xi",) if config.reading == "released" else ("xi", "iterations")
+    given = [name for name in names if getattr(config, name) not in (None, getattr(usual, name))]
     if classes == 2 and given:
         yield f"{' and '.join(given)} without effect: with two classes VAT takes the gradient of the logit"
 
