@@ -26,13 +26,14 @@ Every number is the mean ± standard deviation over seeds of runs on record in `
 where there are none, and a table with nothing to compare yet only says how to run it. Differences to vanilla are
 paired by seed (same order of data, same unlabelled sample, and the same initial weights where the vocabulary is the
 same and no language model gives others). Rows with unlabelled text or a language model know more words than the
-labelled texts have; vanilla, for them, is *vanilla, words of the vectors*, and averaged where they are. Brackets are
-95% bootstrap intervals over seeds. *p* is from an exact sign-flip test, corrected by Holm over the table's rows of six
-seeds or more (fewer cannot give a p of 0.05, and are not tested), with few labels over those with as many. A row is
-called *better* or *worse* only if its interval leaves out zero and its corrected p is at most 0.05; *too few seeds*
-means that so few seeds could not decide it whatever they had shown (five seeds cannot give a p below 0.0625). The last
-column of the prediction tables draws seeds and test texts anew: an interval for the difference in accuracy that covers
-both. ε and dropout were chosen on validation data alone.
+labelled texts have; vanilla, for them, is *vanilla, words of the vectors*, and averaged where they are, if the table
+has such a row (with all of IMDB's labels it has not). Brackets are 95% bootstrap intervals over seeds. *p* is from an
+exact sign-flip test, corrected by Holm over the table's rows of six seeds or more (fewer cannot give a p of 0.05, and
+are not tested), with few labels over those with as many. A row is called *better* or *worse* only if its interval
+leaves out zero and its corrected p is at most 0.05; *too few seeds* means that so few seeds could not decide it
+whatever they had shown (five seeds cannot give a p below 0.0625). The last column of the prediction tables draws seeds
+and test texts anew: an interval for the difference in accuracy that covers both. ε and dropout were chosen on
+validation data alone.
 """
 
 
