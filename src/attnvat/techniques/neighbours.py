@@ -7,9 +7,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from attnvat.errors import UserError
+from attnvat.text.vocabulary import UNKNOWN_ID
 
-SPECIAL = 2
-"""Padding and the unknown word, ids 0 and 1, are nobody's neighbour."""
+SPECIAL = UNKNOWN_ID + 1
+"""Padding and the unknown word, the ids below, are nobody's neighbour."""
 BLOCK = 1 << 24
 """Numbers of the similarity matrix held at once: 64 MB."""
 

@@ -1,0 +1,153 @@
+"""The arms that each experiment compares, by what they vary."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from attnvat.experiments.arms import Arm
+from attnvat.techniques.catalogue import TECHNIQUES
+from attnvat.techniques.difference import READINGS
+
+VANILLA = Arm("vanilla")
+UNTUNED = Arm("vanilla", searched=False)
+WIDE_VANILLA = Arm("vanilla", wide=True)
+"""What arms that bring words of other text are held against: vanilla that knows as many."""
+VIRTUAL = ("word-vat", "word-ivat", "attention-vat", "attention-ivat")
+AMOUNTS = (10_000, 50_000, 100_000)
+"""N_u of the amount curve besides 0 (the supervised runs)."""
+STRENGTHS = (0.1, 0.5, 2.0, 10.0)
+"""ε of the curve of strengths besides 0 (vanilla with the techniques' dropout)."""
+PENALTIES = (0.1, 1.0)
+"""Weights of the penalty on context."""
+RECIPE = Arm("attention-vat", unlabelled=True, epsilon=1.3, context_penalty=0.2)
+"""Our recipe for truthful and robust attention with unlabelled text, found on one seed of the validation split."""
+STRATEGIES = ("random", "bow", "embedding")
+LABELS = (100, 500, 1_000)
+
+
+def supervised(*techniques: str) -> list[Arm]:
+    """Arms without unlabelled text."""
+    return [Arm(name) for name in techniques]
+
+
+def semi_supervised(*techniques: str) -> list[Arm]:
+    """Arms with unlabelled text, of the usual amount and drawn at random."""
+    return [Arm(name, unlabelled=True) for name in techniques]
+
+
+ALL = [VANILLA, UNTUNED, WIDE_VANILLA, *supervised(*list(TECHNIQUES)[1:]), *semi_supervised(*VIRTUAL)]
+# Of IMDB's validation tokens only 0.3% are words that training does not have and the vectors do: no second vanilla. Nor
+# an untuned one, for a run takes a quarter of an hour.
+MANY = [VANILLA, *supervised("attention-at", "attention-iat"), *semi_supervised(*VIRTUAL)]
+SOME = [VANILLA, WIDE_VANILLA, *semi_supervised("word-vat", "attention-vat", "attention-ivat")]
+COMPARISON = {"sst": ALL, "imdb": MANY, "agnews": SOME, "snli": SOME, "multinli": SOME, "cnn": SOME}
+"""The arms of the tables on prediction, correlation and robustness, by corpus."""
+
+
+def amount_arms() -> list[Arm]:
+    """Every VAT technique with growing N_u; the corpus' usual amount is that of the other tables."""
+    return [
+        VANILLA,
+        WIDE_VANILLA,
+        *supervised(*VIRTUAL),
+        *(Arm(name, unlabelled=True, amount=amount) for name in VIRTUAL for amount in AMOUNTS),
+    ]
+
+
+def selection_arms() -> list[Arm]:
+    """The paper's two techniques with each way of choosing the unlabelled texts."""
+    names = ("attention-vat", "attention-ivat")
+    arms = [Arm(name, unlabelled=True, strategy=strategy) for name in names for strategy in STRATEGIES]
+    return [VANILLA, WIDE_VANILLA, *arms]
+
+
+def mixing_arms() -> list[Arm]:
+    """The paper's two techniques with a part of the news an epoch, and with all of it."""
+    arms = semi_supervised("attention-vat", "attention-ivat")
+    return [VANILLA, UNTUNED, WIDE_VANILLA, *(one for arm in arms for one in (arm, replace(arm, whole=True)))]
+
+
+def dropout_arms() -> list[Arm]:
+    """The paper's two techniques, without and with news, with the default dropout and with the one vanilla is given."""
+    arms = [arm for kind in (supervised, semi_supervised) for arm in kind("attention-vat", "attention-ivat")]
+    return [VANILLA, UNTUNED, WIDE_VANILLA, *(one for arm in arms for one in (arm, replace(arm, same_dropout=True)))]
+
+
+def reading_arms() -> list[Arm]:
+    """Every reading of the difference basis with its own search, beside the techniques without a basis.
+
+    The reading `paper` is left out: its perturbation is that of the technique without a basis. With unlabelled text so
+    is `released`, which lowers what the others raise.
+    """
+    readings = [reading for reading in READINGS if reading != "paper"]
+    arms = [VANILLA, WIDE_VANILLA, *supervised("attention-at", "attention-vat"), *semi_supervised("attention-vat")]
+    alone = [Arm(name, reading=reading) for name in ("attention-iat", "attention-ivat") for reading in readings]
+    semi = [Arm("attention-ivat", unlabelled=True, reading=reading) for reading in readings if reading != "released"]
+    return [*arms, *alone, *semi]
+
+
+def strength_arms() -> list[Arm]:
+    """Attention techniques without unlabelled text at growing ε; vanilla with their dropout is ε = 0."""
+    names = ("attention-at", "attention-vat", "attention-ivat")
+    return [UNTUNED, *(Arm(name, epsilon=epsilon) for name in names for epsilon in STRENGTHS)]
+
+
+def context_arms() -> list[Arm]:
+    """Vanilla and the paper's two techniques without and with a penalty on context, the latter also with news.
+
+    With news the searched ε is next to nothing; the recipe sets one that perturbs.
+    """
+    names = ("vanilla", "attention-vat", "attention-ivat")
+    alone = [Arm(name, context_penalty=penalty) for name in names for penalty in (0.0, *PENALTIES)]
+    semi = [Arm(n, unlabelled=True, whole=True, context_penalty=p) for n in names[1:] for p in (0.0, PENALTIES[0])]
+    return [*alone, WIDE_VANILLA, *semi, *(replace(RECIPE, technique=name) for name in names[1:])]
+
+
+def pretraining_arms() -> list[Arm]:
+    """Vanilla without and with a language model to start from, of news or of reviews; techniques: see averaged weights.
+
+    The last also has a penalty on context: a language model teaches states to know their context.
+    """
+    begun = [replace(VANILLA, pretrained=kind) for kind in ("far", "near")]
+    return [VANILLA, WIDE_VANILLA, *begun, replace(begun[-1], context_penalty=PENALTIES[0])]
+
+
+def long_text_pretraining_arms() -> list[Arm]:
+    """Where runs take long: vanilla and attention-ivat as they are, and from a language model of reviews.
+
+    From there also with averaged weights. attention-ivat then has vanilla's dropout (with the default one it learns its
+    reviews by heart), and in the end a penalty on context as well. Its VAT reads news.
+    """
+    virtual = Arm("attention-ivat", unlabelled=True)
+    begun = [replace(VANILLA, pretrained="near"), replace(VANILLA, pretrained="near", averaged=True)]
+    begun += [replace(virtual, pretrained="near", averaged=True, same_dropout=True)]
+    return [VANILLA, virtual, *begun, replace(begun[-1], context_penalty=PENALTIES[0])]
+
+
+def averaging_arms() -> list[Arm]:
+    """Both vanillas without and with averaged weights, and with them attention-ivat; the last ones after reviews."""
+    vanillas = [VANILLA, WIDE_VANILLA]
+    begun = [replace(VANILLA, pretrained="near"), Arm("attention-ivat", unlabelled=True, near=True, pretrained="near")]
+    averaged = [*vanillas, *semi_supervised("attention-ivat"), *begun]
+    return [*vanillas, *(replace(arm, averaged=True) for arm in averaged)]
+
+
+def few_label_arms() -> list[Arm]:
+    """Vanilla, with more words and after language models, and two VAT techniques: alone, with news, with reviews."""
+    names = ("word-vat", "attention-ivat")
+    arms = []
+    for labels in LABELS:
+        arms += [Arm("vanilla", labels=labels), Arm("vanilla", labels=labels, wide=True)]
+        arms += [Arm(name, labels=labels) for name in names]
+        arms += [Arm(name, unlabelled=True, labels=labels, near=near) for near in (False, True) for name in names]
+        arms += [Arm("vanilla", labels=labels, pretrained=kind) for kind in ("far", "near")]
+    return arms
+
+
+def long_text_few_label_arms() -> list[Arm]:
+    """The same where runs take long: both vanillas, and attention-ivat with news."""
+    arms = []
+    for labels in LABELS:
+        plain = Arm("vanilla", labels=labels)
+        arms += [plain, replace(plain, wide=True), Arm("attention-ivat", unlabelled=True, labels=labels)]
+    return arms
