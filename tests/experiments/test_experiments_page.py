@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from attnvat.experiments.arms import Arm, Setup, plan_of, trials_of
-from attnvat.experiments.catalogue import AMOUNTS, EXPERIMENTS
+from attnvat.experiments.catalogue import EXPERIMENTS
+from attnvat.experiments.compared_arms import AMOUNTS
 from attnvat.experiments.crossed import pack
 from attnvat.experiments.figures import amount_figure, aside
 from attnvat.experiments.findings import in_short
