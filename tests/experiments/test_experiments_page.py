@@ -196,7 +196,7 @@ def test_a_language_model_to_start_from_is_held_against_vanilla_without(
 ) -> None:
     started = Arm("vanilla", pretrained="near")
     assert plan_of(started, "sst", SETUP) == plan_of(Arm("vanilla"), "sst", SETUP)
-    language = {"texts": 900, "tokens": 12_000, "pool": {"name": "review-sentences"}}
+    language = {"texts": 900, "tokens": 12_000, "options": {"passes": 1.0}, "pool": {"name": "review-sentences"}}
     for trial in trials_of(started, "sst", SETUP, range(10), {}):
         assert "after-review-sentences" in trial.name
         on_record(records, {**template, "data": {**template["data"], "language_model": language}}, trial, 0.84)
@@ -206,7 +206,7 @@ def test_a_language_model_to_start_from_is_held_against_vanilla_without(
     assert lines["vanilla", "review-sentences", "–"][5] == "84.00 ± 0.00"
     assert lines["vanilla", "review-sentences", "–"][8] == "better"
     page, _ = results_page(Records(places.results), SETUP)
-    assert "one that has read review-sentences (900 texts, 12,000 tokens) once" in page
+    assert "one that has read review-sentences (900 texts, 12,000 tokens; passes: 1)" in page
 
 
 def test_averaged_techniques_are_held_against_averaged_vanilla_and_that_against_itself_without(

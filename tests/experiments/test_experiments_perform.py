@@ -120,6 +120,14 @@ def test_a_language_model_is_pretrained_once_for_all_runs_and_described_in_their
     assert file.stat().st_mtime_ns == written
 
 
+def test_several_passes_make_another_language_model(places: Places, world: Path) -> None:
+    record = perform(job_for(Arm("vanilla", pretrained="far", passes=2)), places)
+    assert record["config"]["language_model"] == "pool:news:2"
+    assert record["data"]["language_model"]["options"]["passes"] == 2
+    assert "sst-vanilla-after-news-2-seed0" in record["name"]
+    assert [file.parent.name for file in places.work.glob("languages/*/*.safetensors")] == ["news-2-for-sst-8"]
+
+
 def test_seconds_of_several_processes_add_up(tmp_path: Path) -> None:
     # The first process counted to 8 s, the second began anew and counted to 5 s.
     lines = [{"epoch": 0, "seconds": 4.0}, {"epoch": 1, "seconds": 8.0}, {"epoch": 2, "seconds": 5.0}]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from attnvat.experiments.catalogue import EXPERIMENTS, chosen_arms, experiment_n
 from attnvat.experiments.job import SearchJob, TrialJob, job_from_dict
 from attnvat.experiments.plan import Order, check_only
 from attnvat.experiments.records import Records
+from attnvat.experiments.rows import Reader
 from attnvat.experiments.trial import FIRST, MACHINE, Evaluation, Trial, described
 from attnvat.training import Config
 
@@ -200,6 +202,21 @@ def test_a_technique_can_have_the_dropout_of_vanilla() -> None:
     assert trial.name == "sst-attention-vat-dropout0.5-seed0"
     (usual,) = trials_of(Arm("attention-vat"), "sst", Setup(), [0], choices)
     assert (usual.config.dropout, usual.name) == (Config.dropout, "sst-attention-vat-seed0")
+
+
+def test_an_arm_can_be_trained_for_longer_after_a_language_model_of_more_passes() -> None:
+    arm = Arm("attention-ivat", pretrained="near", averaged=True)
+    longer = dataclasses.replace(arm, passes=3, epochs=12)
+    assert plan_of(arm, "imdb", Setup()) == plan_of(longer, "imdb", Setup())
+    (usual,), (trial,) = (trials_of(one, "imdb", Setup(), [0], {}) for one in (arm, longer))
+    assert (usual.config.language_model, usual.config.epochs, usual.config.patience) == ("pool:reviews", 6, 6)
+    assert (trial.config.language_model, trial.config.epochs, trial.config.patience) == ("pool:reviews:3", 12, 12)
+    assert trial.name == "imdb-attention-ivat-averaged-after-reviews-3-seed0"
+    assert longer.title == (
+        "attention-ivat, averaged weights, 12 epochs, language model of the task's kind of text (3 passes)"
+    )
+    row = Reader(Records(Path("nowhere")), Setup()).row(longer, "imdb")
+    assert row.pretrained == "reviews, 3 passes"
 
 
 def test_every_arm_of_every_experiment_is_a_sound_config() -> None:

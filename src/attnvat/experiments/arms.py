@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from attnvat.experiments.languages import language_named
 from attnvat.experiments.search import SearchPlan
 from attnvat.experiments.space import space_of
 from attnvat.experiments.trial import Evaluation, Trial
@@ -123,12 +124,16 @@ class Arm:
     context_penalty: float = 0.0
     pretrained: Literal["", "far", "near"] = ""
     """Whether it starts from a language model: of the usual unlabelled text, or of the task's own kind."""
+    passes: int = 1
+    """Passes of that language model over its text."""
     wide: bool = False
     """Whether the vectors' commonest words join the vocabulary, as those of unlabelled text do in other arms."""
     averaged: bool = False
     """Whether the weights kept are averaged over steps."""
     same_dropout: bool = False
     """Whether a technique has the dropout that vanilla's search chose, rather than the default."""
+    epochs: int | None = None
+    """Epochs where they are not the corpus' usual number."""
     searched: bool = True
 
     @property
@@ -138,6 +143,7 @@ class Arm:
         name += ", words of the vectors" if self.wide else ""
         name += ", averaged weights" if self.averaged else ""
         name += ", vanilla's dropout" if self.same_dropout else ""
+        name += f", {self.epochs} epochs" if self.epochs else ""
         name += f", ε {self.epsilon:g}" if self.epsilon is not None else ""
         return name + (f", context penalty {self.context_penalty:g}" if self.context_penalty else "")
 
@@ -146,6 +152,7 @@ class Arm:
         """The technique as a table shows it."""
         kinds = {"far": "the usual pool", "near": "the task's kind of text"}
         title = self.name + (f", language model of {kinds[self.pretrained]}" if self.pretrained else "")
+        title += f" ({self.passes} passes)" if self.passes > 1 else ""
         return title if self.searched else f"{title}, nothing searched"
 
     @property
@@ -189,9 +196,11 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
     if arm.unlabelled and not arm.whole:
         options["unlabeled_ratio"] = ground.ratio
     if arm.pretrained:
-        options["language_model"] = f"pool:{ground.near if arm.pretrained == 'near' else setup.pool}"
+        options["language_model"] = language_named(ground.near if arm.pretrained == "near" else setup.pool, arm.passes)
     if arm.wide:
         options["vector_words"] = WIDE
+    if arm.epochs:
+        options["epochs"] = arm.epochs
     if arm.averaged:
         # Means rise slowly: what looks like standing still need not be.
         options |= {"average": AVERAGE, "patience": options.get("epochs", Config.epochs)}

@@ -11,16 +11,29 @@ from attnvat.experiments.pools import PREFIX, open_pool
 from attnvat.training.pretrain import PretrainOptions, pretrain
 
 
+def language_named(pool: str, passes: int) -> str:
+    """What `Config.language_model` says in an experiment: `pool:NAME`, or `pool:NAME:PASSES` for several passes."""
+    return f"{PREFIX}{pool}" + (f":{passes}" if passes > 1 else "")
+
+
+def pool_and_passes(name: str) -> tuple[str, int]:
+    """The pool's name and the passes over it that a language model's name tells."""
+    pool, _, passes = name.removeprefix(PREFIX).partition(":")
+    return pool, int(passes or 1)
+
+
 def open_language_of(
     name: str, corpus: Corpus, work: Path, data_dir: str | None, vectors: str | None, hidden: int
 ) -> tuple[str, dict[str, Any]]:
-    """The folder of the language model of the pool `pool:NAME`, pretrained if that was not done, and what it is."""
-    pool = open_pool(name, corpus, None, work, data_dir, vectors)
-    folder = work / "languages" / f"{name.removeprefix(PREFIX)}-for-{corpus.name}-{hidden}"
+    """The folder of the language model so named, pretrained if that was not done, and what it is."""
+    kind, passes = pool_and_passes(name)
+    pool = open_pool(kind, corpus, None, work, data_dir, vectors)
+    folder = work / "languages" / f"{name.removeprefix(PREFIX).replace(':', '-')}-for-{corpus.name}-{hidden}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f".{folder.name}.lock").open("w") as handle:
         # Runs that start together wait here for the one that pretrains.
         fcntl.flock(handle, fcntl.LOCK_EX)
-        learnt = pretrain(PretrainOptions(pool.spec, vectors=vectors, hidden=hidden), folder, data_dir)
-    options = {key: value for key, value in learnt.description["options"].items() if key != "texts"}
-    return str(folder), {**learnt.description, "options": options, "pool": pool.description}
+        options = PretrainOptions(pool.spec, vectors=vectors, hidden=hidden, passes=passes)
+        learnt = pretrain(options, folder, data_dir)
+    told = {key: value for key, value in learnt.description["options"].items() if key != "texts"}
+    return str(folder), {**learnt.description, "options": told, "pool": pool.description}

@@ -10,6 +10,7 @@ from typing import Any
 from attnvat.experiments.arms import Arm, Setup, plans_of, trials_of
 from attnvat.experiments.catalogue import Experiment
 from attnvat.experiments.crossed import crossed_interval, unpack
+from attnvat.experiments.languages import pool_and_passes
 from attnvat.experiments.pools import PREFIX
 from attnvat.experiments.records import Records
 from attnvat.experiments.statistics import Difference, family, paired_difference, verdict
@@ -114,7 +115,10 @@ class Row:
     @property
     def pretrained(self) -> str:
         """The text of the language model it starts from, as a table shows it."""
-        return str(self.config.language_model).removeprefix(PREFIX) if self.config.language_model else "–"
+        if not self.config.language_model:
+            return "–"
+        pool, passes = pool_and_passes(self.config.language_model)
+        return f"{pool}, {passes} passes" if passes > 1 else pool
 
     @property
     def mixed(self) -> str:

@@ -74,10 +74,14 @@ def differences_from_paper(records: Records) -> list[str]:
             "of IMDB's labels it does not)."
         )
     languages = [run["data"]["language_model"] for run in runs if "language_model" in run["data"]]
-    read = named(f"{one['pool']['name']} ({one['texts']:,} texts, {one['tokens']:,} tokens)" for one in languages)
+    read = named(
+        f"{one['pool']['name']} ({one['texts']:,} texts, {one['tokens']:,} tokens; "
+        f"passes: {one['options']['passes']:g})"
+        for one in languages
+    )
     if languages:
         found.append(
-            f"Rows that name a language model start from one that has read {read} once, unlike the paper's. ε and "
+            f"Rows that name a language model start from one that has read {read}, unlike the paper's. ε and "
             "dropout are those chosen without it."
         )
     marked = named(

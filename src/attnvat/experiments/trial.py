@@ -121,7 +121,8 @@ class Trial:
             parts.append(f"dropout{config.dropout:.3g}")
         parts += ["wide"] if config.vector_words else []
         parts += ["averaged"] if config.average else []
-        parts += [f"after-{config.language_model.removeprefix('pool:')}"] if config.language_model else []
+        if config.language_model:
+            parts.append(f"after-{config.language_model.removeprefix('pool:').replace(':', '-')}")
         parts += [f"{config.labeled_size}-labels"] if config.labeled_size else []
         if config.unlabeled:
             parts.append(f"{config.unlabeled.removeprefix('pool:').replace(':', '-')}-{config.unlabeled_size or 'all'}")
