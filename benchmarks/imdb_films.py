@@ -10,12 +10,18 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 from scipy.stats import spearmanr
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.svm import LinearSVC
 
-from attnvat.corpora import Example, load_corpus
+from attnvat.corpora import Corpus, Example, load_corpus
 from attnvat.experiments.records import Records
+from attnvat.text.tokenizer import Tokenizer
 
 Place = tuple[str, int]
 RARE = range(2, 31)
@@ -29,26 +35,74 @@ def place(example: Example) -> Place:
     return found[1], int(found[2])
 
 
-def films() -> None:
-    """How often neighbouring reviews, and a validation review and a training review beside it, share a rare name."""
-    corpus = load_corpus("imdb")
-    names = {
-        place(one): set(re.findall(r"[A-Z][a-z]{3,}", str(one.text))) for one in (*corpus.train, *corpus.validation)
-    }
+def names_of(reviews: Iterable[Example]) -> dict[Place, set[str]]:
+    """The names in each review that are in few of them."""
+    names = {place(one): set(re.findall(r"[A-Z][a-z]{3,}", str(one.text))) for one in reviews}
     counts = Counter(name for some in names.values() for name in some)
-    rare = {key: {name for name in some if counts[name] in RARE} for key, some in names.items()}
+    return {key: {name for name in some if counts[name] in RARE} for key, some in names.items()}
+
+
+def films(rare: dict[Place, set[str]]) -> None:
+    """How often neighbouring reviews share a rare name."""
     keys = sorted(rare)
     beside = [(key, (key[0], key[1] + 1)) for key in keys if (key[0], key[1] + 1) in rare]
     draw = random.Random(0)
     drawn = [(draw.choice(keys), draw.choice(keys)) for _ in beside]
     for title, pairs in (("neighbouring reviews", beside), ("random pairs", drawn)):
         print(f"{title} that share a rare name: {sum(bool(rare[a] & rare[b]) for a, b in pairs) / len(pairs):.1%}")
+
+
+def order(rare: dict[Place, set[str]]) -> None:
+    """Whether films are in one order among positive and negative reviews: where names that are near in each stand."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for (kind, number), names in rare.items():
+        for name in names:
+            found.setdefault(name, {}).setdefault(kind, []).append(number)
+    both = [
+        places for places in found.values() if len(places) == 2 and all(max(n) - min(n) < 30 for n in places.values())
+    ]
+    means = {kind: np.array([np.mean(places[kind]) for places in both]) for kind in ("pos", "neg")}
+    edges = np.linspace(0, 12_500, 26)
+    middle = [
+        np.median(means["neg"][(means["pos"] >= a) & (means["pos"] < b) & (means["neg"] < 4_200)])
+        for a, b in pairwise(edges)
+    ]
+    beside = np.abs(means["neg"] - np.interp(means["pos"], (edges[:-1] + edges[1:]) / 2, middle)) < 100
+    print(f"names near in both kinds: {len(both)}; on one line: {beside.mean():.0%}, at random: {200 / 12_500:.1%}")
+    print("positive number: negative number on that line")
+    print(", ".join(f"{(a + b) / 2:,.0f}: {n:,.0f}" for (a, b), n in zip(pairwise(edges), middle, strict=True)))
+
+
+def shared(rare: dict[Place, set[str]], corpus: Corpus) -> None:
+    """How many validation reviews have a training review beside them that shares a rare name."""
     train, validation = ({place(one) for one in split} for split in (corpus.train, corpus.validation))
     known = sum(any((c, n + d) in train and rare[c, n] & rare[c, n + d] for d in (-2, -1, 1, 2)) for c, n in validation)
-    print(f"validation reviews with such a training review at most two numbers away: {known / len(validation):.1%}")
+    print(f"{corpus.name}: validation reviews with such a training review beside them: {known / len(validation):.1%}")
 
 
-def gaps() -> None:
+def linear(corpus: Corpus) -> None:
+    """What a linear model of words and pairs of words (NB-SVM) knows of validation and test reviews."""
+    words = Tokenizer().words
+
+    def terms(text: str) -> list[str]:
+        some = words(text)
+        return [*some, *map(" ".join, pairwise(some))]
+
+    splits = {"train": corpus.train, "validation": corpus.validation, "test": corpus.test}
+    labels = {name: np.array([one.label == "positive" for one in split]) for name, split in splits.items()}
+    count = CountVectorizer(analyzer=terms, binary=True, min_df=2)
+    train = count.fit_transform([one.text for one in corpus.train])
+    sums = [np.asarray(train[labels["train"] == kind].sum(0)) + 1 for kind in (True, False)]
+    weights = np.log(sums[0] / sums[0].sum()) - np.log(sums[1] / sums[1].sum())
+    model = LinearSVC(C=0.1).fit(train.multiply(weights).tocsr(), labels["train"])
+    for name in ("validation", "test"):
+        texts = count.transform([one.text for one in splits[name]]).multiply(weights).tocsr()
+        print(
+            f"{corpus.name}: accuracy of a linear model on {name}: {np.mean(model.predict(texts) == labels[name]):.1%}"
+        )
+
+
+def gaps(name: str) -> None:
     """How far validation lies above test, by the epoch that was kept, over the runs on record with all labels."""
     runs = [
         (
@@ -56,7 +110,7 @@ def gaps() -> None:
             100 * (run["result"]["validation"] - run["measured"]["test"]["prediction"]["score"]),
         )
         for run in Records(Path("results")).runs.values()
-        if run["data"]["corpus"] == "imdb" and not run["config"]["labeled_size"]
+        if run["data"]["corpus"] == name and not run["config"]["labeled_size"]
     ]
     found = spearmanr(*zip(*runs, strict=True)).statistic
     print(f"{len(runs)} runs, Spearman's correlation of epoch and gap: {found:.2f}")
@@ -65,6 +119,17 @@ def gaps() -> None:
         print(f"epochs {first} to {last}: {len(some)} runs, validation − test {sum(some) / len(some):.1f} points")
 
 
+def main() -> None:
+    """Print all of it."""
+    corpora = [load_corpus(name) for name in ("imdb", "imdb-films")]
+    rare = names_of([*corpora[0].train, *corpora[0].validation])
+    films(rare)
+    order(rare)
+    for corpus in corpora:
+        shared(rare, corpus)
+        linear(corpus)
+    gaps("imdb")
+
+
 if __name__ == "__main__":
-    films()
-    gaps()
+    main()

@@ -47,6 +47,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight: float | None = None,
         neighbours: int | None = None,
         reading: str | None = None,
+        teacher: str | None = None,
         context_penalty: float = 0.0,
         unlabeled_ratio: float | None = None,
         vectors: str | None = None,
@@ -85,6 +86,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.weight = weight
         self.neighbours = neighbours
         self.reading = reading
+        self.teacher = teacher
         self.context_penalty = context_penalty
         self.unlabeled_ratio = unlabeled_ratio
         self.vectors = vectors

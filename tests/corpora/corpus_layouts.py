@@ -74,6 +74,12 @@ def imdb() -> dict[str, bytes]:
     return files | {"aclImdb/README": b"about"}
 
 
+def imdb_films() -> dict[str, bytes]:
+    numbers = {"pos": (9_999, 10_000, 12_499), "neg": (3_099, 3_100, 3_969, 3_970, 10_869, 10_870, 12_499)}
+    more = {f"aclImdb/train/{kind}/{n}_7.txt": f"{kind} {n}".encode() for kind in numbers for n in numbers[kind]}
+    return imdb() | more
+
+
 def agnews() -> dict[str, bytes]:
     train = [f'"{1 + n % 4}","Title {n}","He said ""so"" line\\break {n}"' for n in range(80)]
     test = [f'"{1 + n % 4}","","Test {n}"' for n in range(8)]
@@ -159,6 +165,7 @@ def one_billion_word() -> dict[str, bytes]:
 LAYOUTS = {
     "sst": ("trainDevTestTrees_PTB", sst),
     "imdb": ("aclImdb_v1", imdb),
+    "imdb-films": ("aclImdb_v1", imdb_films),
     "agnews": ("ag_news_csv", agnews),
     "agnews4": ("ag_news_csv", agnews),
     "cnn": ("cnn", cnn),

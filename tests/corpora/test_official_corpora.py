@@ -62,6 +62,20 @@ def test_imdb_leaves_out_400_words_and_keeps_the_whole_test(tmp_path: Path) -> N
     assert (len(whole.train), len(whole.validation), len(whole.test)) == (16, 4, 20)
 
 
+def test_imdb_by_film_sets_stretches_of_numbers_aside_and_leaves_test_as_it_is(tmp_path: Path) -> None:
+    corpus = load("imdb-films", tmp_path)
+    aside = {"pos/10000", "pos/12499", "neg/3100", "neg/3969", "neg/10870", "neg/12499"}
+    assert {e.id for e in corpus.validation} == {f"train/{name}_7" for name in aside}
+    assert {"train/pos/9999_7", "train/neg/3099_7", "train/neg/3970_7", "train/neg/10869_7"} < {
+        e.id for e in corpus.train
+    }
+    assert not {e.id for e in corpus.train} & {e.id for e in corpus.validation}
+    assert "not as in the paper" in corpus.notes[1]
+    at_random = load_corpus("imdb", data_dir=tmp_path)
+    assert (corpus.test, corpus.extra) == (at_random.test, at_random.extra)
+    assert len(corpus.train + corpus.validation) == len(at_random.train + at_random.validation)
+
+
 def test_the_split_depends_on_the_seed_alone(tmp_path: Path) -> None:
     first = load("imdb", tmp_path)
     assert load_corpus("imdb", data_dir=tmp_path).validation == first.validation

@@ -32,6 +32,10 @@ def test_imdb(real_data: Path) -> None:
     assert (len(corpus.extra["test-full"]), len(corpus.unlabelled)) == (25_000, 50_000)
     whole = load_corpus("imdb", data_dir=real_data, reduced=False)
     assert sizes(whole) == (20_000, 5_000, 25_000)
+    films = load_corpus("imdb-films", data_dir=real_data)
+    assert films.test == corpus.test
+    assert 0.19 < len(films.validation) / len(films.train + films.validation) < 0.21
+    assert 0.48 < sum(e.label == "positive" for e in films.validation) / len(films.validation) < 0.52
     # The official release repeats 266 of its test reviews among the unlabelled ones.
     test_reviews = {e.text for e in corpus.extra["test-full"]}
     assert len(test_reviews & {e.text for e in corpus.unlabelled}) == 266

@@ -3,16 +3,18 @@ from __future__ import annotations
 import json
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from attnvat.errors import UserError
-from attnvat.experiments.arms import Arm, Setup, trials_of
+from attnvat.experiments.arms import Arm, Setup, config_of, trials_of
 from attnvat.experiments.job import TrialJob
 from attnvat.experiments.perform import BusyError, held, perform, training_seconds, work_folder
 from attnvat.experiments.records import Places, Records
 from attnvat.experiments.runner import unfinished
+from attnvat.experiments.teachers import teaching_run
 from attnvat.interruption import Interrupted
 from attnvat.training.display import Silent
 
@@ -126,6 +128,30 @@ def test_several_passes_make_another_language_model(places: Places, world: Path)
     assert record["data"]["language_model"]["options"]["passes"] == 2
     assert "sst-vanilla-after-news-2-seed0" in record["name"]
     assert [file.parent.name for file in places.work.glob("languages/*/*.safetensors")] == ["news-2-for-sst-8"]
+
+
+def test_pupils_share_a_teacher_that_is_trained_once_and_named_without_its_path(places: Places, world: Path) -> None:
+    taught = Arm("attention-vat", unlabelled=True, teacher="vanilla,linear", averaged=True, learning_rate=0.03)
+    record = perform(job_for(taught), places)
+    assert record["config"]["teacher"] == "vanilla,linear"
+    assert (record["config"]["learning_rate"], record["config"]["weight"]) == (0.03, 3.0)
+    assert "sst-attention-vat-averaged-taught-by-vanilla-and-linear-news" in record["name"]
+    assert record["data"]["teacher"]["names"] == ["vanilla", "linear"]
+    assert 0 < record["data"]["teacher"]["run"]["validation"] <= 1
+    assert str(world) not in next((places.results / "runs").glob("*.json")).read_text()
+    (model,) = places.work.glob("teachers/*/model.safetensors")
+    written = model.stat().st_mtime_ns
+    perform(job_for(taught, seed=1), places)
+    assert [(one, one.stat().st_mtime_ns) for one in places.work.glob("teachers/*/*.safetensors")] == [(model, written)]
+    # A linear model alone needs no run.
+    alone = perform(job_for(replace(taught, teacher="linear")), places)
+    assert alone["data"]["teacher"] == {"names": ["linear"]}
+
+
+def test_a_teaching_run_has_nothing_of_its_pupil_but_what_both_need() -> None:
+    (pupil,) = trials_of(Arm("attention-ivat", unlabelled=True, teacher="vanilla,linear"), "sst", Setup(), [3], {})
+    plain = config_of(Arm("vanilla"), "sst", Setup(), seed=1000)
+    assert teaching_run(pupil.config) == plain
 
 
 def test_seconds_of_several_processes_add_up(tmp_path: Path) -> None:

@@ -82,8 +82,8 @@ def test_perturbed_loss_is_not_below_the_clean_one(name: str, options: dict[str,
     clean = clean_pass(model, batch)
     found = chosen.find(model, clean, batch, seed=3)
     perturbed = chosen.site.perturbed(model, clean, found.r, batch)
-    before = chosen.objective(clean.logits, clean, batch)
-    after = chosen.objective(perturbed, clean, batch)
+    before = chosen.objective(clean.logits, clean.logits, batch)
+    after = chosen.objective(perturbed, clean.logits, batch)
     if options.get("reading") == "released" and not chosen.virtual:
         assert (after < before).all()
     else:
@@ -186,9 +186,23 @@ def test_adversarial_loss_is_the_mean_over_labelled_and_unlabelled(name: str) ->
     alone = chosen.loss(model, labelled, generator=seeded())
     clean = clean_pass(model, unlabelled)
     found = chosen.find(model, clean, unlabelled, int(torch.randint(0, 2**62, (), generator=seeded())))
-    terms = chosen.objective(chosen.site.perturbed(model, clean, found.r, unlabelled), clean, unlabelled)
+    terms = chosen.objective(chosen.site.perturbed(model, clean, found.r, unlabelled), clean.logits, unlabelled)
     torch.testing.assert_close(both.adversarial, (3 * alone.adversarial + terms.detach().sum()) / 5)
     torch.testing.assert_close(both.clean, alone.clean)
+
+
+@pytest.mark.parametrize("name", [n for n in TECHNIQUES if n.endswith("vat")])
+def test_vat_holds_predictions_of_unlabelled_texts_to_those_of_a_teacher(name: str) -> None:
+    model, labelled = make_model(), make_batch([4, 6, 3])
+    unlabelled = make_batch([5, 2], seed=8).without_labels()
+    chosen = build(name, {}, epsilon=0.0)
+    taught = torch.tensor([3.0, -0.5]).double()
+    # Unperturbed, labelled texts have no divergence, and the others that of the model from the teacher.
+    p, q = torch.special.expit(taught), torch.special.expit(model(unlabelled)[0])
+    expected = (p * (p / q).log() + (1 - p) * ((1 - p) / (1 - q)).log()).sum() / 5
+    found = chosen.loss(model, labelled, unlabelled, taught=taught)
+    assert found.adversarial.item() == pytest.approx(expected.item(), rel=1e-5)
+    assert chosen.loss(model, labelled, unlabelled).adversarial.item() == 0.0
 
 
 @pytest.mark.parametrize("name", [n for n in TECHNIQUES if n.startswith("attention")])

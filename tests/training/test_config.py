@@ -51,6 +51,7 @@ OTHER: dict[str, Any] = {
     "iterations": 2,
     "weight": 0.5,
     "reading": "shared",
+    "teacher": "runs/a,runs/b",
     "context_penalty": 0.1,
     "batch_size": 5,
     "learning_rate": 1e-5,

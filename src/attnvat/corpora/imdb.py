@@ -1,13 +1,18 @@
-"""The Large Movie Review Dataset: the paper's reduced split (short reviews), and the official one.
+"""The Large Movie Review Dataset: the paper's reduced split (short reviews), the official one, and one by film.
 
 The paper works on reviews of under 400 words in Keras' encoding of the corpus, which has no punctuation. So
 what is counted here are our tokenizer's tokens that are words: 21,524 training reviews are under 400, against
 the paper's 21,480. With punctuation counted as well only 20,365 would be, outside 1% of the paper's sizes.
+
+The paper's validation reviews (`imdb`) are of films that training has as well; test reviews are not. `imdb-films` sets
+films aside instead, and leaves test as it is.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from attnvat.corpora.archive import Archive
@@ -27,11 +32,38 @@ LABELS = ("negative", "positive")
 SHORT = 400
 """A review of fewer words than this is in the paper's split."""
 MEMBER = re.compile(r"(?:^|/)(train|test)/(pos|neg|unsup)/([^/]+)\.txt$")
+NUMBER = re.compile(r"/(pos|neg)/(\d+)_")
+SET_ASIDE = {"pos": [range(10_000, 12_500)], "neg": [range(3_100, 3_970), range(10_870, 12_500)]}
+"""The numbers of the training reviews of a fifth of the films, which is about what they are of the reviews.
+
+Reviews of a film follow each other. Films that have reviews of both kinds are in one order in both, and have the
+negative numbers below 3,970; the others are of films without positive reviews. `benchmarks/imdb_films.py` shows it.
+"""
 SIZES = {"train": 25_000, "test": 25_000, "unsup": 50_000}
 
+Divide = Callable[[Sequence[Example], int], tuple[list[Example], list[Example]]]
+"""`divide(reviews, seed) -> train, validation`."""
 
-def load(archive: Archive, *, seed: int, reduced: bool = True) -> Corpus:
-    """The paper's split, with the whole test set as `test-full`; `reduced=False` keeps long reviews too."""
+
+def at_random(reviews: Sequence[Example], seed: int) -> tuple[list[Example], list[Example]]:
+    """A fifth of the reviews for validation, as in the paper."""
+    return stratified(reviews, 0.2, seed)
+
+
+def by_film(reviews: Sequence[Example], seed: int) -> tuple[list[Example], list[Example]]:
+    """The reviews of a fifth of the films for validation, always the same ones."""
+    aside = [one for one in reviews if is_set_aside(one)]
+    return shuffled([one for one in reviews if not is_set_aside(one)], seed), shuffled(aside, seed)
+
+
+def is_set_aside(review: Example) -> bool:
+    """Whether a training review is of a film that is set aside for validation."""
+    found = NUMBER.search(str(review.id))
+    return found is not None and any(int(found[2]) in numbers for numbers in SET_ASIDE[found[1]])
+
+
+def load(name: str, divide: Divide, archive: Archive, *, seed: int, reduced: bool = True) -> Corpus:
+    """The paper's reviews, with the whole test set as `test-full`; `reduced=False` keeps long reviews too."""
     # The parsed splits depend on the tokenizer through the word counts: another tokenizer, another cache.
     version = f"1-{sha256(Path(tokenizer_module.__file__))}"
     splits, fingerprint = parsed("imdb", archive, wanted, parse, version)
@@ -40,8 +72,8 @@ def load(archive: Archive, *, seed: int, reduced: bool = True) -> Corpus:
     full_test = [*test, *long_test]
     if not (train or long_train) or not full_test:
         raise UserError(f"{archive.path}: no reviews in train/ and test/ (pos, neg); take the official {OFFICIAL.file}")
-    corpus = Corpus("imdb", LABELS, [], [], [], metric="f1", files={str(archive.path): fingerprint})
-    corpus.train, corpus.validation = stratified(train if reduced else [*train, *long_train], 0.2, seed)
+    corpus = Corpus(name, LABELS, [], [], [], metric="f1", files={str(archive.path): fingerprint})
+    corpus.train, corpus.validation = divide(train if reduced else [*train, *long_train], seed)
     if reduced:
         corpus.test = stratified(test, 0.2, seed)[1]
         corpus.extra["test-full"] = shuffled(full_test, seed)
@@ -51,6 +83,8 @@ def load(archive: Archive, *, seed: int, reduced: bool = True) -> Corpus:
         )
     else:
         corpus.test = shuffled(full_test, seed)
+    if divide is by_film:
+        corpus.notes.append("not as in the paper: validation has a fifth of train's films to itself")
     corpus.unlabelled = splits.get("unsup", [])
     found = {"train": len(train) + len(long_train), "test": len(full_test), "unsup": len(corpus.unlabelled)}
     if reduced or found != SIZES:
@@ -87,4 +121,9 @@ def is_word(token: str) -> bool:
     return token != BREAK and any(map(str.isalnum, token))
 
 
-OFFICIAL = Official("imdb", "Large Movie Review Dataset", "single", "aclImdb_v1.tar.gz", ("aclImdb",), load)
+def _official(name: str, title: str, divide: Divide) -> Official:
+    return Official(name, title, "single", "aclImdb_v1.tar.gz", ("aclImdb",), partial(load, name, divide))
+
+
+OFFICIAL = _official("imdb", "Large Movie Review Dataset", at_random)
+BY_FILM = _official("imdb-films", "Large Movie Review Dataset, validated on films of its own", by_film)

@@ -19,6 +19,7 @@ CORPORA: dict[str, Official] = {
     for official in (
         sst.OFFICIAL,
         imdb.OFFICIAL,
+        imdb.BY_FILM,
         agnews.OFFICIAL,
         agnews.FOUR,
         cnn.OFFICIAL,

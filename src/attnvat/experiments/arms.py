@@ -25,6 +25,8 @@ AVERAGE = 0.998
 """By which the shares of earlier steps in averaged weights fade a step."""
 RATIO = 2.0
 """Unlabelled texts a step for each labelled one: N_u then decides how many different texts are seen, not the cost."""
+TAUGHT_WEIGHT = 1 + RATIO
+"""λ where unlabelled texts have a teacher: each then counts as much as a labelled one."""
 FEW_BUDGET = 4
 """Search runs of each arm with few labels."""
 SMALL = 128
@@ -134,6 +136,10 @@ class Arm:
     """Whether a technique has the dropout that vanilla's search chose, rather than the default."""
     epochs: int | None = None
     """Epochs where they are not the corpus' usual number."""
+    learning_rate: float | None = None
+    """The learning rate where it is not the default."""
+    teacher: str = ""
+    """Whose predictions hold those of unlabelled texts; its own where empty."""
     searched: bool = True
 
     @property
@@ -144,6 +150,8 @@ class Arm:
         name += ", averaged weights" if self.averaged else ""
         name += ", vanilla's dropout" if self.same_dropout else ""
         name += f", {self.epochs} epochs" if self.epochs else ""
+        name += f", learning rate {self.learning_rate:g}" if self.learning_rate else ""
+        name += f", taught by {self.teacher.replace(',', ' and ')}" if self.teacher else ""
         name += f", ε {self.epsilon:g}" if self.epsilon is not None else ""
         return name + (f", context penalty {self.context_penalty:g}" if self.context_penalty else "")
 
@@ -201,9 +209,13 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
         options["vector_words"] = WIDE
     if arm.epochs:
         options["epochs"] = arm.epochs
+    if arm.learning_rate:
+        options["learning_rate"] = arm.learning_rate
     if arm.averaged:
         # Means rise slowly: what looks like standing still need not be.
         options |= {"average": AVERAGE, "patience": options.get("epochs", Config.epochs)}
+    if arm.teacher:
+        options |= {"teacher": arm.teacher, "weight": TAUGHT_WEIGHT}
     if arm.reading:
         options["reading"] = arm.reading
     if arm.epsilon is not None:

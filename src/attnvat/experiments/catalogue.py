@@ -22,6 +22,7 @@ from attnvat.experiments.compared_arms import (
     reading_arms,
     selection_arms,
     strength_arms,
+    taught_arms,
 )
 
 SEEDS = {"sst": 5, "imdb": 3, "agnews": 3, "snli": 3, "multinli": 3, "cnn": 3}
@@ -141,6 +142,13 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Averaged weights",
             "Do weights averaged over steps predict better and scatter less, and does VAT gain anything over them?",
             {"sst": averaging_arms()},
+        ),
+        Experiment(
+            "table-teacher",
+            "A linear teacher",
+            "Does unlabelled text of the task's own kind pay when a linear model tells what to make of it?",
+            {"imdb": taught_arms()},
+            seeds=SOME_SEEDS,
         ),
         Experiment(
             "table-few-labels",

@@ -21,6 +21,7 @@ from attnvat.experiments.languages import open_language_of
 from attnvat.experiments.pools import PREFIX, open_pool
 from attnvat.experiments.records import Places, Records, run_record, search_record
 from attnvat.experiments.search import Tried, search
+from attnvat.experiments.teachers import open_teachers
 from attnvat.experiments.trial import Trial, described
 from attnvat.models import Pretrained, from_pretrained
 from attnvat.progress import stderr
@@ -114,6 +115,7 @@ def perform_search(job: SearchJob, folder: Path, places: Places, records: Record
 
 def on_this_machine(config: Config, places: Places) -> tuple[Config, Corpus, dict[str, Any]]:
     """The config with names turned into this machine's paths, its corpus, and what a record says of the data."""
+    named = config
     config = dataclasses.replace(config, data_dir=places.data_dir, checkpoint_every=500, keep=1)
     corpus = load_data(config)
     data: dict[str, Any] = {"corpus": corpus.name, "vectors": described(config)["vectors"], "pool": None}
@@ -128,6 +130,8 @@ def on_this_machine(config: Config, places: Places) -> tuple[Config, Corpus, dic
             config.language_model, corpus, places.work, places.data_dir, config.vectors, config.hidden
         )
         config = dataclasses.replace(config, language_model=folder)
+    if config.teacher:
+        config, data["teacher"] = open_teachers(named, config, places.work)
     return config, corpus, data
 
 

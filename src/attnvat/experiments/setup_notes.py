@@ -84,6 +84,12 @@ def differences_from_paper(records: Records) -> list[str]:
             f"Rows that name a language model start from one that has read {read}, unlike the paper's. ε and "
             "dropout are those chosen without it."
         )
+    if any(run["config"].get("teacher") for run in runs):
+        found.append(
+            "Rows that name who taught them hold predictions of unlabelled texts to those of a linear model of words "
+            "and pairs of words, or to its and a vanilla run's together, weighed on validation texts (`--teacher`), "
+            "instead of to their own as the paper's VAT does; ε is the one chosen without."
+        )
     marked = named(
         f"{100 * run['measured']['rationales']['rationales']['share']:.0f}%"
         for run in runs

@@ -7,7 +7,6 @@ from typing import Protocol
 from torch import Tensor
 
 from attnvat.models.probability import kl_divergence, negative_log_likelihood
-from attnvat.techniques.sites import Pass
 from attnvat.text.batch import Batch
 
 
@@ -18,8 +17,8 @@ class Objective(Protocol):
     virtual: bool
     """Whether it needs no labels and a start away from zero."""
 
-    def __call__(self, logits: Tensor, clean: Pass, batch: Batch) -> Tensor:
-        """How bad the perturbed logits are (B,)."""
+    def __call__(self, logits: Tensor, target: Tensor, batch: Batch) -> Tensor:
+        """How bad the perturbed logits are (B,); `target` are the logits that VAT holds them to."""
         ...
 
     def slope(self, logits: Tensor, batch: Batch) -> Tensor | None:
@@ -33,7 +32,7 @@ class SupervisedLoss:
     name = "at"
     virtual = False
 
-    def __call__(self, logits: Tensor, clean: Pass, batch: Batch) -> Tensor:  # noqa: ARG002
+    def __call__(self, logits: Tensor, target: Tensor, batch: Batch) -> Tensor:  # noqa: ARG002
         """−log p(y | x + r) (B,)."""
         return self.slope(logits, batch)
 
@@ -45,14 +44,14 @@ class SupervisedLoss:
 
 
 class VirtualLoss:
-    """VAT: how far the perturbed prediction is from the clean one, which is held fixed."""
+    """VAT: how far the perturbed prediction is from the clean one, or a teacher's, which is held fixed."""
 
     name = "vat"
     virtual = True
 
-    def __call__(self, logits: Tensor, clean: Pass, batch: Batch) -> Tensor:  # noqa: ARG002
+    def __call__(self, logits: Tensor, target: Tensor, batch: Batch) -> Tensor:  # noqa: ARG002
         """KL(p(x) ‖ p(x + r)) (B,)."""
-        return kl_divergence(clean.logits.detach(), logits)
+        return kl_divergence(target.detach(), logits)
 
     def slope(self, logits: Tensor, batch: Batch) -> Tensor | None:  # noqa: ARG002
         """Two classes: their one logit z (B,). More classes: None.

@@ -66,6 +66,7 @@ class Vanilla:
         labelled: Batch,
         unlabelled: Batch | None = None,
         generator: torch.Generator | None = None,  # noqa: ARG002
+        taught: Tensor | None = None,  # noqa: ARG002
     ) -> StepLoss:
         """The mean negative log-likelihood and the penalty on context."""
         refuse_unlabelled(self.name, unlabelled)
@@ -130,10 +131,12 @@ class PerturbationTechnique:
         labelled: Batch,
         unlabelled: Batch | None = None,
         generator: torch.Generator | None = None,
+        taught: Tensor | None = None,
     ) -> StepLoss:
         """The whole loss of one step.
 
         NLL over the labelled texts + λ · mean over all texts of the perturbed loss, and the penalty on context.
+        `taught` are the logits that VAT holds those of the unlabelled texts to, where they are not the model's own.
         """
         if not self.virtual:
             refuse_unlabelled(self.name, unlabelled)
@@ -148,7 +151,8 @@ class PerturbationTechnique:
                         supervised, g = gradient_ahead(supervised, clean.vectors, model)
                 found = self.find(model, clean, batch, seed, g)
                 perturbed = self.site.perturbed(model, clean, found.r, batch)
-                terms.append(self.objective(perturbed, clean, batch))
+                target = clean.logits if batch is labelled or taught is None else taught
+                terms.append(self.objective(perturbed, target, batch))
             norms.append(sentence_norm(found.r))
             vanished.append(found.vanished)
             contexts.append(context(model, clean, batch) if self.context_penalty else torch.zeros_like(norms[-1]))
@@ -191,7 +195,9 @@ class PerturbationTechnique:
         direction, line = normalised(start), None if g is None else unit(g * mask)[0]
         for _ in range(self.iterations):
             if line is None:
-                worse = self.gradient(model, held, batch, self.xi * direction, partial(self.objective, clean=held))
+                worse = self.gradient(
+                    model, held, batch, self.xi * direction, partial(self.objective, target=held.logits)
+                )
             else:
                 # What a step along `direction` does to the logit decides which way along the line is uphill.
                 worse = line * dot(line, direction).sign()

@@ -80,6 +80,11 @@ class Config:
     weight: float | None = option(None, "weight of the adversarial loss, λ (1.0)", "technique")
     neighbours: int | None = option(None, "word-iat, word-ivat: near words a word may move to (15)", "technique")
     reading: str | None = option(None, "attention-iat, attention-ivat: reading of the difference basis", "technique")
+    teacher: str | None = option(
+        None,
+        "VAT: whose predictions hold those of unlabelled texts, not its own: a run folder, linear, or several by comma",
+        "technique",
+    )
     context_penalty: float = option(
         0.0, "penalty on other words in a word's state; 0.1 brings attention nearer to what counts", "technique"
     )
@@ -141,6 +146,8 @@ class Config:
                 "drop `vectors`, or name those it was pretrained with"
             )
         built = self.build_technique()
+        if self.teacher and not built.virtual:
+            raise UserError(f"technique {self.technique} has no use for a teacher; it is for VAT techniques")
         if self.unlabeled and not built.virtual:
             raise UserError(
                 f"technique {self.technique} needs labels and cannot use unlabelled text; "

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attnvat.errors import UserError
 from attnvat.evaluation.prediction import predict, score
@@ -40,9 +40,11 @@ class TrainingStep(nn.Module):
         self.model = model
         self.technique = technique
 
-    def forward(self, labelled: Batch, unlabelled: Batch | None, generator: torch.Generator) -> StepLoss:
+    def forward(
+        self, labelled: Batch, unlabelled: Batch | None, generator: torch.Generator, taught: Tensor | None = None
+    ) -> StepLoss:
         """The technique's whole loss of one step."""
-        return self.technique.loss(self.model, labelled, unlabelled, generator)
+        return self.technique.loss(self.model, labelled, unlabelled, generator, taught)
 
 
 @dataclass(frozen=True)
@@ -133,12 +135,16 @@ def fit(
                 labelled, unlabelled = streams.next()
                 end_of_epoch = streams.at_epoch_start
                 update = end_of_epoch or streams.labelled.position % config.gradient_accumulation == 0
+                taught = None
+                if data.taught is not None and unlabelled:
+                    taught = data.taught[unlabelled.rows].to(accelerator.device)
                 together: AbstractContextManager[Any] = nullcontext() if update else accelerator.no_sync(training)
                 with together:
                     loss = training(
                         labelled.to(accelerator.device),
                         unlabelled.to(accelerator.device) if unlabelled else None,
                         generator,
+                        taught,
                     )
                     losses = parts(loss, accelerator)
                     refuse_non_finite(losses, labelled, unlabelled, config, counters.step, checkpoints)

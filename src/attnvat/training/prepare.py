@@ -46,6 +46,8 @@ class Prepared:
     validation: EncodedDataset
     test: EncodedDataset
     unlabelled: EncodedDataset | None
+    taught: Tensor | None
+    """What a teacher predicts of the unlabelled texts, as logits: (N,) for two classes, (N, C) for more."""
     metric: str
     hashes: dict[str, str]
     """A digest of everything that was read, by part: what a resumed run compares."""
@@ -84,11 +86,24 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         hashes["unlabelled"] = digest_of(extra)
     if language:
         hashes["language_model"] = language.digest
+    taught = None
+    if config.teacher:
+        if pool is None:
+            raise UserError("a teacher tells what it makes of unlabelled texts, and there are none; name some")
+        # scikit-learn takes a while to import: only those who have a teacher wait for it.
+        from attnvat.training.teacher import Lesson, digest_of_teachers, taught_logits, teachers
+
+        named = teachers(config.teacher)
+        lesson = Lesson(train, validation, pool, corpus.labels, corpus.pair, tokenizer, config.max_length)
+        taught = taught_logits(named, lesson)
+        hashes["teacher"] = digest_of_teachers(named)
     notes = [*corpus.notes, *describe(vocabulary, vectors, encoded["train"], extra)]
     notes += missed(config, tokenizer, vocabulary, validation)
     notes += without_effect(config, len(corpus.labels))
     metric = config.metric or corpus.metric
-    return Prepared(bundle, **encoded, unlabelled=extra, metric=metric, hashes=hashes, notes=tuple(notes))
+    return Prepared(
+        bundle, **encoded, unlabelled=extra, taught=taught, metric=metric, hashes=hashes, notes=tuple(notes)
+    )
 
 
 def few_labels(examples: Sequence[Example], size: int | None, seed: int, kind: str = "labeled") -> list[Example]:

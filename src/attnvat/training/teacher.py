@@ -1,0 +1,112 @@
+"""Teachers: what finished runs and a linear model make of unlabelled texts, for VAT to hold a model's predictions to.
+
+Several teachers are weighed, and a single one's confidence is set right, by a logistic regression on the validation
+texts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.linear_model import LogisticRegression
+from torch import Tensor
+
+from attnvat.corpora import Example
+from attnvat.errors import UserError
+from attnvat.evaluation.prediction import predict
+from attnvat.evaluation.subject import encode_examples
+from attnvat.models import Pretrained, from_pretrained
+from attnvat.models.pretrained import WEIGHTS
+from attnvat.text.tokenizer import Tokenizer
+from attnvat.training.linear_teacher import LinearTeacher
+from attnvat.training.unlabelled import Unlabelled
+
+LINEAR = "linear"
+"""Names the linear model among the teachers; the others are run folders."""
+LEAST = 1e-6
+"""Probability that a class has at least: a teacher is never so sure that nothing else counts."""
+
+Evidence = npt.NDArray[np.float64]
+"""What one teacher makes of each text: a column a class, or one for the second of two."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The texts that teachers are made and weighed with, and those that they are to tell of."""
+
+    train: Sequence[Example]
+    validation: Sequence[Example]
+    unlabelled: Unlabelled
+    labels: Sequence[str]
+    pair: bool
+    tokenizer: Tokenizer
+    max_length: int | None
+
+    def numbers(self, examples: Sequence[Example]) -> npt.NDArray[np.int64]:
+        """The numbers of the examples' classes."""
+        return np.array([self.labels.index(str(example.label)) for example in examples])
+
+
+def teachers(names: str) -> list[str]:
+    """The teachers that `Config.teacher` names."""
+    found = [name.strip() for name in names.split(",") if name.strip()]
+    if not found:
+        raise UserError(f"teacher names none; give a run's folder or {LINEAR!r}, or several with commas between")
+    return found
+
+
+def taught_logits(names: Sequence[str], lesson: Lesson) -> Tensor:
+    """What the teachers together make of each unlabelled text: (N,) for two classes, (N, C) for more."""
+    known = lesson.numbers(lesson.validation)
+    if len(set(known.tolist())) < len(lesson.labels):
+        raise UserError("teachers are weighed on the validation texts, and those lack a class; set more texts aside")
+    validation, unlabelled = zip(*(evidence_of(name, lesson) for name in names), strict=True)
+    weighing = LogisticRegression(max_iter=1000).fit(np.hstack(validation), known)
+    chances = weighing.predict_proba(np.hstack(unlabelled))
+    logs = torch.from_numpy(np.log(np.maximum(chances, LEAST))).float()
+    return logs[:, 1] - logs[:, 0] if len(lesson.labels) == 2 else logs
+
+
+def evidence_of(name: str, lesson: Lesson) -> tuple[Evidence, Evidence]:
+    """What one teacher makes of the validation and of the unlabelled texts."""
+    if name != LINEAR:
+        return evidence_of_run(opened(Path(name), lesson), lesson)
+    if lesson.pair:
+        raise UserError("the linear teacher reads single texts, and these are pairs; name a run's folder instead")
+    texts = [example.text for example in lesson.train]
+    linear = LinearTeacher(lesson.tokenizer, texts, lesson.numbers(lesson.train), len(lesson.labels))
+    return linear.decide(example.text for example in lesson.validation), linear.decide(lesson.unlabelled.texts())
+
+
+def opened(folder: Path, lesson: Lesson) -> Pretrained:
+    """The model of a run on the same task."""
+    teacher = from_pretrained(folder)
+    if tuple(lesson.labels) != teacher.labels or teacher.model.config.pair != lesson.pair:
+        kinds = "pairs" if teacher.model.config.pair else "single texts"
+        raise UserError(
+            f"{folder}: tells {', '.join(teacher.labels)} apart in {kinds}, and so cannot teach a model of "
+            f"{', '.join(lesson.labels)} in {'pairs' if lesson.pair else 'single texts'}; name a run on the same task"
+        )
+    return teacher
+
+
+def evidence_of_run(teacher: Pretrained, lesson: Lesson) -> tuple[Evidence, Evidence]:
+    """A run's log-probabilities, or the log-odds of the second of two classes."""
+    data = encode_examples(teacher, lesson.validation), lesson.unlabelled.encode(teacher, lesson.max_length)
+    logs = [np.log(np.maximum(predict(teacher, some).astype(np.float64), LEAST)) for some in data]
+    first, second = (one[:, 1:] - one[:, :1] if len(lesson.labels) == 2 else one for one in logs)
+    return first, second
+
+
+def digest_of_teachers(names: Sequence[str]) -> str:
+    """A hash of the runs' weights and of which teachers there are."""
+    total = hashlib.sha256()
+    for name in names:
+        total.update(name.encode() if name == LINEAR else (Path(name) / WEIGHTS).read_bytes())
+    return total.hexdigest()
