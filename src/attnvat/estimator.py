@@ -70,6 +70,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         l2: float = 1e-5,
         embedding_updates: Literal["touched", "all"] = "touched",
         average: float = 0.0,
+        calibrate: bool = False,
         clip: float | None = None,
         epochs: int = 10,
         patience: int = 3,
@@ -109,6 +110,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.l2 = l2
         self.embedding_updates = embedding_updates
         self.average = average
+        self.calibrate = calibrate
         self.clip = clip
         self.epochs = epochs
         self.patience = patience

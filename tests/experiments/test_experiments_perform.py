@@ -131,11 +131,12 @@ def test_several_passes_make_another_language_model(places: Places, world: Path)
 
 
 def test_pupils_share_a_teacher_that_is_trained_once_and_named_without_its_path(places: Places, world: Path) -> None:
-    taught = Arm("attention-vat", unlabelled=True, teacher="vanilla,linear", averaged=True, learning_rate=0.03)
+    taught = Arm("attention-vat", unlabelled=True, teacher="vanilla,linear", calibrated=True, learning_rate=0.03)
     record = perform(job_for(taught), places)
     assert record["config"]["teacher"] == "vanilla,linear"
     assert (record["config"]["learning_rate"], record["config"]["weight"]) == (0.03, 3.0)
-    assert "sst-attention-vat-averaged-taught-by-vanilla-and-linear-news" in record["name"]
+    assert record["config"]["calibrate"] is True
+    assert "sst-attention-vat-calibrated-taught-by-vanilla-and-linear-news" in record["name"]
     assert record["data"]["teacher"]["names"] == ["vanilla", "linear"]
     assert 0 < record["data"]["teacher"]["run"]["validation"] <= 1
     assert str(world) not in next((places.results / "runs").glob("*.json")).read_text()
@@ -149,7 +150,8 @@ def test_pupils_share_a_teacher_that_is_trained_once_and_named_without_its_path(
 
 
 def test_a_teaching_run_has_nothing_of_its_pupil_but_what_both_need() -> None:
-    (pupil,) = trials_of(Arm("attention-ivat", unlabelled=True, teacher="vanilla,linear"), "sst", Setup(), [3], {})
+    taught = Arm("attention-ivat", unlabelled=True, teacher="vanilla,linear", calibrated=True, context_penalty=0.1)
+    (pupil,) = trials_of(taught, "sst", Setup(), [3], {})
     plain = config_of(Arm("vanilla"), "sst", Setup(), seed=1000)
     assert teaching_run(pupil.config) == plain
 

@@ -38,6 +38,7 @@ OTHER: dict[str, Any] = {
     "pool_words": False,
     "vector_words": 70,
     "average": 0.9,
+    "calibrate": True,
     "vectors": "glove.6B.100d",
     "language_model": "runs/language",
     "dimension": 33,

@@ -132,6 +132,8 @@ class Arm:
     """Whether the vectors' commonest words join the vocabulary, as those of unlabelled text do in other arms."""
     averaged: bool = False
     """Whether the weights kept are averaged over steps."""
+    calibrated: bool = False
+    """Whether the output layer is scaled and shifted by the validation texts at the end."""
     same_dropout: bool = False
     """Whether a technique has the dropout that vanilla's search chose, rather than the default."""
     epochs: int | None = None
@@ -148,6 +150,7 @@ class Arm:
         name = self.technique + (f" ({self.reading})" if self.reading else "")
         name += ", words of the vectors" if self.wide else ""
         name += ", averaged weights" if self.averaged else ""
+        name += ", calibrated" if self.calibrated else ""
         name += ", vanilla's dropout" if self.same_dropout else ""
         name += f", {self.epochs} epochs" if self.epochs else ""
         name += f", learning rate {self.learning_rate:g}" if self.learning_rate else ""
@@ -214,6 +217,8 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
     if arm.averaged:
         # Means rise slowly: what looks like standing still need not be.
         options |= {"average": AVERAGE, "patience": options.get("epochs", Config.epochs)}
+    if arm.calibrated:
+        options["calibrate"] = True
     if arm.teacher:
         options |= {"teacher": arm.teacher, "weight": TAUGHT_WEIGHT}
     if arm.reading:

@@ -141,7 +141,7 @@ def taught_arms() -> list[Arm]:
     """Vanilla, VAT trained for long on its own predictions, and VAT with a teacher, also with a penalty on context."""
     begun = replace(TAUGHT, pretrained="near", passes=PASSES, averaged=True, same_dropout=True)
     untaught = Arm("attention-vat", unlabelled=True, pretrained="near", passes=PASSES, averaged=True, same_dropout=True)
-    both = replace(begun, teacher="vanilla,linear")
+    both = replace(begun, teacher="vanilla,linear", calibrated=True)
     arms = [replace(untaught, epochs=EPOCHS), begun, both, replace(both, context_penalty=TRUTHFUL)]
     return [VANILLA, *(replace(arm, technique=name) for name in ("attention-vat", "attention-ivat") for arm in arms)]
 

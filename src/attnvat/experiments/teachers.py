@@ -25,7 +25,7 @@ OF_UNLABELLED = ("unlabeled", "unlabeled_size", "unlabeled_ratio", "teacher")
 def teaching_run(pupil: Config) -> Config:
     """The config of the run that teaches a pupil."""
     unset: dict[str, Any] = dict.fromkeys((*OF_TECHNIQUES, *OF_UNLABELLED))
-    return dataclasses.replace(pupil, **unset, technique="vanilla", context_penalty=0.0, seed=SEED)
+    return dataclasses.replace(pupil, **unset, technique="vanilla", context_penalty=0.0, calibrate=False, seed=SEED)
 
 
 def open_teachers(named: Config, pupil: Config, work: Path) -> tuple[Config, dict[str, Any]]:

@@ -121,6 +121,7 @@ class Trial:
             parts.append(f"dropout{config.dropout:.3g}")
         parts += ["wide"] if config.vector_words else []
         parts += ["averaged"] if config.average else []
+        parts += ["calibrated"] if config.calibrate else []
         parts += [f"taught-by-{config.teacher.replace(',', '-and-')}"] if config.teacher else []
         if config.language_model:
             parts.append(f"after-{config.language_model.removeprefix('pool:').replace(':', '-')}")

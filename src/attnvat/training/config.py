@@ -100,6 +100,9 @@ class Config:
         "keep weights averaged over steps that fade by this factor: 0.998 steadies scores; 0 keeps the last",
         "optimisation",
     )
+    calibrate: bool = option(
+        False, "at the end, scale and shift the output layer so that validation labels are likeliest", "optimisation"
+    )
     clip: float | None = option(None, "clip the gradient to this norm (off)", "optimisation")
     epochs: int = option(10, "passes over the labelled texts at most", "optimisation")
     patience: int = option(3, "stop after this many epochs without a better validation score", "optimisation")

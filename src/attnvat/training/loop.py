@@ -19,6 +19,7 @@ from attnvat.techniques import StepLoss, Technique
 from attnvat.text.batch import Batch
 from attnvat.training import run as record
 from attnvat.training.averaging import AveragedWeights
+from attnvat.training.calibrate import calibrate
 from attnvat.training.checkpoint import Checkpoint, last_checkpoint, prefixed, random_state, write_checkpoint
 from attnvat.training.config import Config
 from attnvat.training.counters import Counters
@@ -200,6 +201,10 @@ def fit(
 
         model.load_state_dict(best)
         model.eval()
+        if config.calibrate:
+            calibrate(model, data.validation)
+            if folder and main:
+                save_pretrained(data.bundle, folder)
         result: dict[str, Any] = {
             "metric": data.metric,
             "validation": counters.best_score,
