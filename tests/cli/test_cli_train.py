@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from attnvat.cli.train import report
 from attnvat.training import load_config, open_run
 from attnvat.training import run as record
 from attnvat_command import Attnvat
@@ -34,6 +35,11 @@ def test_train_leaves_a_run_that_everything_else_can_use(attnvat: Attnvat, tmp_p
     # A second run of the same takes the next free name.
     assert attnvat(*small_run(tmp_path, technique="attention-vat", unlabeled="more.txt")).code == 0
     assert (tmp_path / "runs" / "train-attention-vat-seed0-2" / "result.json").exists()
+
+
+def test_a_score_of_zero_is_shown_too(capsys: pytest.CaptureFixture[str]) -> None:
+    report({"metric": "f1", "validation": 0.63, "test": 0.0, "epoch": 0}, Path("run"))
+    assert capsys.readouterr().out.startswith("f1: validation 63, test 0 (best epoch 1)")
 
 
 def test_flags_win_over_the_file_and_the_record_holds_both(attnvat: Attnvat, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,8 +74,13 @@ def test_a_linear_teacher_alone_or_beside_a_run_knows_the_unlabelled_texts(
     telling = [set(TELLING.get(label, [f"{label}{letter}" for letter in "xyz"])) for label in labels]
     trained(small(), corpus, tmp_path / "run")
     for teacher in ("linear", f"linear,{tmp_path / 'run'}"):
-        taught = prepare(replace(PUPIL, teacher=teacher), corpus).taught
+        prepared = prepare(replace(PUPIL, teacher=teacher), corpus)
+        taught = prepared.taught
         assert taught is not None
+        who = "a linear model" if teacher == "linear" else "2 teachers together"
+        assert any(
+            re.fullmatch(rf"taught by {who}, right on \d+.\d% of the validation texts", n) for n in prepared.notes
+        )
         found = taught.argmax(dim=1) if taught.dim() == 2 else (taught > 0).long()
         # Every text of the task has a word that tells its class.
         truth = [

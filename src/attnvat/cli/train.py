@@ -13,7 +13,7 @@ from attnvat.interruption import Interrupted
 from attnvat.progress import stderr
 from attnvat.training import Config, fit, load_data, open_run, prepare
 from attnvat.training.devices import on_main_process
-from attnvat.training.display import Silent, display_for_terminal, shown
+from attnvat.training.display import Silent, display_for_terminal
 from attnvat.training.run import check_folder
 
 EXAMPLE = """
@@ -85,8 +85,8 @@ def go(config: Config, folder: Path, resume: bool) -> None:
 
 def report(result: dict[str, Any], folder: Path) -> None:
     """The outcome in two lines."""
-    scores: dict[str, float] = {name: 100 * result[name] for name in ("validation", "test") if name in result}
-    print(f"{result['metric']}: {shown(scores)} (best epoch {result['epoch'] + 1})")
+    scores = ", ".join(f"{name} {100 * result[name]:.4g}" for name in ("validation", "test") if name in result)
+    print(f"{result['metric']}: {scores} (best epoch {result['epoch'] + 1})")
     print(f"next: attnvat evaluate {folder}")
 
 

@@ -54,4 +54,4 @@ def likeliest(logits: Tensor, labels: Tensor) -> tuple[float, Tensor]:
         return total
 
     optimiser.step(loss)  # type: ignore[no-untyped-call]
-    return float(log_scale.exp()), shift.detach()
+    return float(log_scale.detach().exp()), shift.detach()

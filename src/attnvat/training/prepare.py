@@ -86,7 +86,7 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         hashes["unlabelled"] = digest_of(extra)
     if language:
         hashes["language_model"] = language.digest
-    taught = None
+    taught, note = None, ""
     if config.teacher:
         if pool is None:
             raise UserError("a teacher tells what it makes of unlabelled texts, and there are none; name some")
@@ -95,9 +95,10 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
 
         named = teachers(config.teacher)
         lesson = Lesson(train, validation, pool, corpus.labels, corpus.pair, tokenizer, config.max_length)
-        taught = taught_logits(named, lesson)
+        taught, note = taught_logits(named, lesson)
         hashes["teacher"] = digest_of_teachers(named)
     notes = [*corpus.notes, *describe(vocabulary, vectors, encoded["train"], extra)]
+    notes += [note] if note else []
     notes += missed(config, tokenizer, vocabulary, validation)
     notes += without_effect(config, len(corpus.labels))
     metric = config.metric or corpus.metric
