@@ -154,7 +154,11 @@ class Arm:
         name += ", vanilla's dropout" if self.same_dropout else ""
         name += f", {self.epochs} epochs" if self.epochs else ""
         name += f", learning rate {self.learning_rate:g}" if self.learning_rate else ""
-        name += f", taught by {self.teacher.replace(',', ' and ')}" if self.teacher else ""
+        name += (
+            f", taught by {self.teacher.replace(',', ' and ').replace('linear', 'a linear model')}"
+            if self.teacher
+            else ""
+        )
         name += f", ε {self.epsilon:g}" if self.epsilon is not None else ""
         return name + (f", context penalty {self.context_penalty:g}" if self.context_penalty else "")
 

@@ -138,12 +138,15 @@ def long_text_pretraining_arms() -> list[Arm]:
 
 
 def taught_arms() -> list[Arm]:
-    """Vanilla, VAT trained for long on its own predictions, and VAT with a teacher, also with a penalty on context."""
-    begun = replace(TAUGHT, pretrained="near", passes=PASSES, averaged=True, same_dropout=True)
+    """Vanilla, VAT trained for long on its own predictions, and VAT that is taught by vanilla and a linear model.
+
+    attention-ivat also by the linear model alone, and by both with a penalty on context.
+    """
     untaught = Arm("attention-vat", unlabelled=True, pretrained="near", passes=PASSES, averaged=True, same_dropout=True)
-    both = replace(begun, teacher="vanilla,linear", calibrated=True)
-    arms = [replace(untaught, epochs=EPOCHS), begun, both, replace(both, context_penalty=TRUTHFUL)]
-    return [VANILLA, *(replace(arm, technique=name) for name in ("attention-vat", "attention-ivat") for arm in arms)]
+    linear = replace(TAUGHT, pretrained="near", passes=PASSES, averaged=True, same_dropout=True)
+    plain = [replace(untaught, epochs=EPOCHS), replace(linear, teacher="vanilla,linear", calibrated=True)]
+    more = [linear, replace(plain[-1], context_penalty=TRUTHFUL)]
+    return [VANILLA, *plain, *(replace(arm, technique="attention-ivat") for arm in (*plain, *more))]
 
 
 def averaging_arms() -> list[Arm]:
