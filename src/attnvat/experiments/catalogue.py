@@ -145,8 +145,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "table-teacher",
-            "A linear teacher",
-            "Does unlabelled text of the task's own kind pay when a linear model tells what to make of it?",
+            "A teacher for unlabelled text",
+            "Does unlabelled text of the task's own kind pay when a linear model, alone or with a vanilla run, tells "
+            "what to make of it?",
             {"imdb": taught_arms()},
             seeds=SOME_SEEDS,
         ),

@@ -21,6 +21,8 @@ FIGURES = {"figure-amount": amount_figure, "figure-strength": strength_figure}
 """Experiment → the function that draws its figure for a corpus."""
 CLAIMED = ("attention-vat", "attention-ivat")
 """The paper's own techniques."""
+OURS = ("table-mixing", "table-dropout", "table-context", "table-pretraining", "table-averaging", "table-teacher")
+"""Experiments on options that are not in the paper, and may reach what it reports."""
 READING_GUIDE = """
 Every number is the mean ± standard deviation over seeds of runs on record in `results/runs`; a cell says *not run*
 where there are none, and a table with nothing to compare yet only says how to run it. Differences to vanilla are
@@ -111,10 +113,6 @@ def command(experiment: Experiment, corpus: str, setup: Setup, rows: list[Row]) 
     parts += ["--vectors", setup.vectors] if setup.vectors != defaults.vectors else []
     parts += ["--pool", setup.pool] if setup.pool != defaults.pool else []
     return " ".join(parts)
-
-
-OURS = ("table-mixing", "table-dropout", "table-context", "table-pretraining", "table-averaging", "table-teacher")
-"""Experiments on options that are not in the paper, and may reach what it reports."""
 
 
 def claims_table(reader: Reader) -> Table:
