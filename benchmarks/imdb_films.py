@@ -16,12 +16,11 @@ from pathlib import Path
 
 import numpy as np
 from scipy.stats import spearmanr
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.svm import LinearSVC
 
 from attnvat.corpora import Corpus, Example, load_corpus
 from attnvat.experiments.records import Records
 from attnvat.text.tokenizer import Tokenizer
+from attnvat.training.linear_teacher import LinearTeacher
 
 Place = tuple[str, int]
 RARE = range(2, 31)
@@ -81,25 +80,13 @@ def shared(rare: dict[Place, set[str]], corpus: Corpus) -> None:
 
 
 def linear(corpus: Corpus) -> None:
-    """What a linear model of words and pairs of words (NB-SVM) knows of validation and test reviews."""
-    words = Tokenizer().words
-
-    def terms(text: str) -> list[str]:
-        some = words(text)
-        return [*some, *map(" ".join, pairwise(some))]
-
+    """What a linear model of words and pairs of words knows of validation and test reviews."""
     splits = {"train": corpus.train, "validation": corpus.validation, "test": corpus.test}
-    labels = {name: np.array([one.label == "positive" for one in split]) for name, split in splits.items()}
-    count = CountVectorizer(analyzer=terms, binary=True, min_df=2)
-    train = count.fit_transform([one.text for one in corpus.train])
-    sums = [np.asarray(train[labels["train"] == kind].sum(0)) + 1 for kind in (True, False)]
-    weights = np.log(sums[0] / sums[0].sum()) - np.log(sums[1] / sums[1].sum())
-    model = LinearSVC(C=0.1).fit(train.multiply(weights).tocsr(), labels["train"])
+    positive = {name: np.array([one.label == "positive" for one in split]) for name, split in splits.items()}
+    model = LinearTeacher(Tokenizer(), [one.text for one in corpus.train], positive["train"].astype(np.int64), 2)
     for name in ("validation", "test"):
-        texts = count.transform([one.text for one in splits[name]]).multiply(weights).tocsr()
-        print(
-            f"{corpus.name}: accuracy of a linear model on {name}: {np.mean(model.predict(texts) == labels[name]):.1%}"
-        )
+        right = np.mean((model.decide(one.text for one in splits[name])[:, 0] > 0) == positive[name])
+        print(f"{corpus.name}: accuracy of a linear model on {name}: {right:.1%}")
 
 
 def gaps() -> None:
