@@ -143,6 +143,12 @@ def test_unfit_teachers_are_refused_by_name(teachers: list[Path], tmp_path: Path
     lacking = replace(CORPUS, validation=[one for one in CORPUS.validation if one.label == "pos"])
     with pytest.raises(UserError, match="those lack a class; set more texts aside"):
         prepare(replace(PUPIL, teacher="linear"), lacking)
+    alone = replace(CORPUS, train=[Example("one two", label="neg"), Example("three four", label="pos")])
+    with pytest.raises(UserError, match="needs words that are in 2 labelled texts, and there are none"):
+        prepare(replace(PUPIL, teacher="linear"), alone)
+    of_one_class = replace(CORPUS, train=[one for one in CORPUS.train if one.label == "pos"])
+    with pytest.raises(UserError, match="needs labelled texts of every class"):
+        prepare(replace(PUPIL, teacher="linear"), of_one_class)
     with pytest.raises(UserError, match="no model here"):
         prepare(replace(PUPIL, teacher=str(tmp_path)), CORPUS)
     with pytest.raises(UserError, match="teacher names none"):

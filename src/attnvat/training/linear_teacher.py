@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.svm import LinearSVC
 
+from attnvat.errors import UserError
 from attnvat.text.tokenizer import Text, Tokenizer
 
 LEAST = 2
@@ -29,9 +30,17 @@ class LinearTeacher:
     def __init__(
         self, tokenizer: Tokenizer, texts: Iterable[Text], labels: npt.NDArray[np.int64], classes: int
     ) -> None:
+        if len(set(labels.tolist())) < classes:
+            raise UserError("the linear teacher needs labelled texts of every class; use more, or name a run's folder")
         self.tokenizer = tokenizer
         self.terms = CountVectorizer(analyzer=self.terms_of, binary=True, min_df=min(LEAST, len(labels)))
-        counts = self.terms.fit_transform(texts)
+        try:
+            counts = self.terms.fit_transform(texts)
+        except ValueError as error:
+            raise UserError(
+                f"the linear teacher needs words that are in {LEAST} labelled texts, and there are none; "
+                "use more labelled texts, or name a run's folder"
+            ) from error
         self.models = [fitted(counts, labels == number) for number in (range(classes) if classes > 2 else [1])]
 
     def terms_of(self, text: Text) -> list[str]:
