@@ -3,8 +3,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
+from typing import Any
 
 import pytest
 
@@ -14,8 +17,9 @@ from attnvat.experiments.job import TrialJob
 from attnvat.experiments.perform import BusyError, held, perform, training_seconds, work_folder
 from attnvat.experiments.records import Places, Records
 from attnvat.experiments.runner import unfinished
-from attnvat.experiments.teachers import teaching_run
+from attnvat.experiments.teachers import runs_named, share_out, teaching_run
 from attnvat.interruption import Interrupted
+from attnvat.training import load_config
 from attnvat.training.display import Silent
 
 
@@ -138,7 +142,8 @@ def test_pupils_share_a_teacher_that_is_trained_once_and_named_without_its_path(
     assert record["config"]["calibrate"] is True
     assert "sst-attention-vat-calibrated-taught-by-vanilla-and-linear-news" in record["name"]
     assert record["data"]["teacher"]["names"] == ["vanilla", "linear"]
-    assert 0 < record["data"]["teacher"]["run"]["validation"] <= 1
+    (run,) = record["data"]["teacher"]["runs"]
+    assert 0 < run["validation"] <= 1
     assert str(world) not in next((places.results / "runs").glob("*.json")).read_text()
     (model,) = places.work.glob("teachers/*/model.safetensors")
     written = model.stat().st_mtime_ns
@@ -152,8 +157,45 @@ def test_pupils_share_a_teacher_that_is_trained_once_and_named_without_its_path(
 def test_a_teaching_run_has_nothing_of_its_pupil_but_what_both_need() -> None:
     taught = Arm("attention-ivat", unlabelled=True, teacher="vanilla,linear", calibrated=True, context_penalty=0.1)
     (pupil,) = trials_of(taught, "sst", Setup(), [3], {})
+    with_seed: Any = ("sst", Setup(), [1001], {})
     plain = config_of(Arm("vanilla"), "sst", Setup(), seed=1000)
-    assert teaching_run(pupil.config) == plain
+    assert teaching_run("vanilla", pupil.config) == plain
+    first = teaching_run("pupil", pupil.config, seed=1001)
+    (alike,) = trials_of(replace(taught, technique="attention-vat", calibrated=False, context_penalty=0), *with_seed)
+    assert first == replace(alike.config, teacher="vanilla:2,linear")
+
+
+def test_a_second_generation_is_taught_by_two_runs_that_were_taught_by_two(places: Places, world: Path) -> None:
+    taught = Arm("attention-ivat", unlabelled=True, teacher="pupil:2,linear")
+    record = perform(job_for(taught), places)
+    assert record["data"]["teacher"]["names"] == ["pupil:2", "linear"]
+    assert len(record["data"]["teacher"]["runs"]) == 2
+    assert "taught-by-pupil-2-and-linear" in record["name"]
+    configs = [load_config(file) for file in places.work.glob("teachers/*/config.yaml")]
+    runs = sorted((config.technique, config.seed) for config in configs)
+    assert runs == [("attention-vat", 1000), ("attention-vat", 1001), ("vanilla", 1000), ("vanilla", 1001)]
+    assert any("3 teachers together" in note for note in record["data"]["prepared"])
+
+
+def test_processes_that_start_together_train_different_teachers_and_each_once(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in "ab"]
+    both, trained = Barrier(2, timeout=20), []
+
+    def train(folder: Path) -> None:
+        both.wait()  # breaks unless the other process is training another one
+        trained.append(folder)
+        for name in ("result.json", "model.safetensors"):
+            (folder / name).touch()
+
+    with ThreadPoolExecutor(2) as pool:
+        for _ in pool.map(lambda _: share_out(folders, train), range(2)):
+            assert sorted(trained) == folders
+
+
+@pytest.mark.parametrize("name", ["runs/one", "pupil:0", "vanilla:x"])
+def test_teachers_that_experiments_do_not_know_are_refused(name: str) -> None:
+    with pytest.raises(UserError, match=r"no teacher .* in experiments"):
+        runs_named(name)
 
 
 def test_seconds_of_several_processes_add_up(tmp_path: Path) -> None:

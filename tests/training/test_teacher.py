@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 import torch
 from generated_runs import StopError, record, stop_at, trained
+from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from attnvat.corpora import Example
@@ -20,7 +21,10 @@ from attnvat.evaluation.subject import encode_examples
 from attnvat.models import from_pretrained
 from attnvat.text.tokenizer import Tokenizer
 from attnvat.training import prepare
-from attnvat.training.linear_teacher import LinearTeacher
+from attnvat.training import teacher as teacher_module
+from attnvat.training.linear_teacher import LinearTeacher, weighted
+from attnvat.training.teacher import Evidence, Lesson, evidence_of_linear
+from attnvat.training.unlabelled import Unlabelled
 from generated_task import TELLING, small, task
 
 CORPUS = task(80, unlabelled=60)
@@ -51,19 +55,69 @@ def test_targets_weigh_the_teachers_by_what_they_know_of_the_validation_texts(te
     np.testing.assert_allclose(taught.numpy(), weighing.decision_function(odds(cut)), atol=1e-3)
 
 
-def test_a_linear_teacher_knows_words_and_pairs_of_words() -> None:
-    """Labels that only the order of two words tells, with words of no meaning around."""
+@pytest.mark.parametrize(
+    ("negative", "positive"),
+    [
+        (["bad not"], ["not bad"]),
+        # The same words and the same pairs of words: only three in a row tell them apart.
+        (["a b c", "d b e"], ["a b e", "d b c"]),
+    ],
+    ids=["pairs", "triples"],
+)
+def test_a_linear_teacher_knows_words_in_a_row(negative: list[str], positive: list[str]) -> None:
+    """Labels that only the order of words tells, with words of no meaning around."""
     rng = np.random.default_rng(0)
 
     def text(label: int) -> str:
         words = [f"w{n}" for n in rng.integers(0, 20, 6)]
-        return " ".join([*words[:3], *(("not", "bad") if label else ("bad", "not")), *words[3:]])
+        return " ".join([*words[:3], str(rng.choice(positive if label else negative)), *words[3:]])
 
-    labels = np.array([0, 1] * 40)
+    labels = np.array([0, 1] * 60)
     linear = LinearTeacher(Tokenizer(), [text(label) for label in labels], labels, 2)
     found = linear.decide([text(label) for label in labels])
-    assert found.shape == (80, 1)
+    assert found.shape == (120, 1)
     assert ((found[:, 0] > 0) == labels).all()
+
+
+def test_to_a_linear_teacher_long_texts_count_no_more_than_short_ones() -> None:
+    counts = csr_matrix([[1, 1, 0], [0, 1, 0], [0, 0, 0]])
+    found = weighted(counts, np.array([[3.0, -4.0, 1.0]])).toarray()
+    np.testing.assert_allclose(found, [[0.6, -0.8, 0], [0, -1, 0], [0, 0, 0]])
+
+
+def test_a_linear_teacher_learns_words_from_texts_whose_labels_others_suppose() -> None:
+    told = [Example("good film", label="pos"), Example("bad film", label="neg")] * 10
+    asked = [Example("fresh film", label="pos"), Example("stale film", label="neg")]
+    more = [Example(f"{word} film") for word in ("fresh", "stale")] * 10
+    lesson = Lesson(told, asked, Unlabelled(more), ("neg", "pos"), False, Tokenizer(), None)
+    (fresh,), (stale,) = evidence_of_linear(lesson)[0]
+    assert fresh == pytest.approx(stale)
+    supposed = np.array([[0.1, 0.9], [0.9, 0.1]] * 10)
+    (fresh,), (stale,) = evidence_of_linear(lesson, supposed)[0]
+    assert fresh > 0.5
+    assert stale < -0.5
+    # Texts of which nothing is supposed teach nothing.
+    (fresh,), (stale,) = evidence_of_linear(lesson, np.full((20, 2), 0.5))[0]
+    assert fresh == pytest.approx(stale, abs=1e-6)
+
+
+def test_runs_teach_the_linear_model_what_its_labels_do_not_tell(
+    teachers: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Evidence | None] = []
+
+    def listening(lesson: Lesson, supposed: Evidence | None = None) -> tuple[Evidence, Evidence]:
+        asked.append(supposed)
+        return evidence_of_linear(lesson, supposed)
+
+    monkeypatch.setattr(teacher_module, "evidence_of_linear", listening)
+    prepare(replace(PUPIL, teacher=f"{teachers[0]},linear"), CORPUS)
+    assert asked[0] is None
+    assert asked[1] is not None
+    assert asked[1].shape == (60, 2)
+    asked.clear()
+    prepare(replace(PUPIL, teacher="linear"), CORPUS)
+    assert asked == [None]
 
 
 @pytest.mark.parametrize("labels", [("neg", "pos"), ("a", "b", "c")])

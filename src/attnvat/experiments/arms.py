@@ -154,11 +154,7 @@ class Arm:
         name += ", vanilla's dropout" if self.same_dropout else ""
         name += f", {self.epochs} epochs" if self.epochs else ""
         name += f", learning rate {self.learning_rate:g}" if self.learning_rate else ""
-        name += (
-            f", taught by {self.teacher.replace(',', ' and ').replace('linear', 'a linear model')}"
-            if self.teacher
-            else ""
-        )
+        name += f", taught by {told(self.teacher)}" if self.teacher else ""
         name += f", ε {self.epsilon:g}" if self.epsilon is not None else ""
         return name + (f", context penalty {self.context_penalty:g}" if self.context_penalty else "")
 
@@ -192,6 +188,16 @@ class Arm:
         language models, for more words, for averaged weights and for all small label counts.
         """
         return Arm(self.technique, self.unlabelled, reading=self.reading, labels=FEW if self.labels else None)
+
+
+def told(teachers: str) -> str:
+    """Teachers' names as a person says them."""
+    said = []
+    for name in teachers.split(","):
+        kind, _, number = name.partition(":")
+        runs = f"{number} {kind} runs" if number else f"a {kind} run"
+        said.append("a linear model" if kind == "linear" else runs.replace("pupil", "taught"))
+    return " and ".join(said)
 
 
 def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:

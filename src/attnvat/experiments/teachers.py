@@ -1,49 +1,89 @@
-"""The run that teaches an experiment's pupils: vanilla, all else as they have it, trained once and shared by them."""
+"""The runs that teach an experiment's pupils: trained once each, and shared by all pupils.
+
+`vanilla` is plain training, all else as the pupils have it. `pupil` is a run that was taught itself, by two of those
+and the linear model: whom it teaches is of a second generation. `pupil:2` are two of them, by their seeds.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import fcntl
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from attnvat.errors import UserError
 from attnvat.experiments.trial import Trial
 from attnvat.models.pretrained import WEIGHTS
 from attnvat.storage import read_json
 from attnvat.training import Config, fit, load_data, prepare
 from attnvat.training.run import CONFIG, RESULT
-from attnvat.training.teacher import teachers
+from attnvat.training.teacher import LINEAR, teachers
 
-RUN = "vanilla"
-"""What `Config.teacher` calls that run in an experiment."""
+VANILLA = "vanilla"
+PUPIL = "pupil"
+FIRST_TEACHERS = f"{VANILLA}:2,{LINEAR}"
+"""Who teaches a run that then teaches others."""
 SEED = 1000
-"""Its seed: none of the pupils'."""
+"""The seed of a teaching run, and of the first of several: none of the pupils'."""
 OF_TECHNIQUES = ("epsilon", "xi", "iterations", "weight", "neighbours", "reading")
 OF_UNLABELLED = ("unlabeled", "unlabeled_size", "unlabeled_ratio", "teacher")
 
 
-def teaching_run(pupil: Config) -> Config:
-    """The config of the run that teaches a pupil."""
-    unset: dict[str, Any] = dict.fromkeys((*OF_TECHNIQUES, *OF_UNLABELLED))
-    return dataclasses.replace(pupil, **unset, technique="vanilla", context_penalty=0.0, calibrate=False, seed=SEED)
+def teaching_run(name: str, pupil: Config, seed: int = SEED) -> Config:
+    """The config of the run so named that teaches a pupil."""
+    plain = dataclasses.replace(pupil, context_penalty=0.0, calibrate=False, seed=seed)
+    if name == VANILLA:
+        unset: dict[str, Any] = dict.fromkeys((*OF_TECHNIQUES, *OF_UNLABELLED))
+        return dataclasses.replace(plain, **unset, technique="vanilla")
+    return dataclasses.replace(plain, technique="attention-vat", reading=None, teacher=FIRST_TEACHERS)
 
 
 def open_teachers(named: Config, pupil: Config, work: Path) -> tuple[Config, dict[str, Any]]:
-    """The pupil's config with the run's folder in the place of its name, trained if that was not done, and what it is.
+    """The pupil's config with folders in the place of its teachers' names, trained if that was not done, and what
+    they are.
 
     `named` is the pupil's config as a trial has it, `pupil` the one with this machine's paths.
     """
-    names = teachers(str(pupil.teacher))
+    names = teachers(str(named.teacher))
+    runs = {
+        work / "teachers" / Trial(teaching_run(kind, named, seed)).training: (kind, seed)
+        for name in names
+        if name != LINEAR
+        for kind, seed in runs_named(name)
+    }
+
+    def train(folder: Path) -> None:
+        called, config = (teaching_run(runs[folder][0], one, runs[folder][1]) for one in (named, pupil))
+        if called.teacher:
+            config, _ = open_teachers(called, config, work)
+        fit(config, prepare(config, load_data(config)), folder, resume=(folder / CONFIG).exists())
+
+    share_out(list(runs), train)
     described: dict[str, Any] = {"names": names}
-    if RUN in names:
-        folder = work / "teachers" / Trial(teaching_run(named)).training
-        folder.mkdir(parents=True, exist_ok=True)
-        with folder.with_name(f".{folder.name}.lock").open("w") as handle:
-            # Pupils that start together wait here for the one that trains their teacher.
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            if not (folder / RESULT).exists() or not (folder / WEIGHTS).exists():
-                config = teaching_run(pupil)
-                fit(config, prepare(config, load_data(config)), folder, resume=(folder / CONFIG).exists())
-        described["run"] = read_json(folder / RESULT)
-        names = [str(folder) if name == RUN else name for name in names]
-    return dataclasses.replace(pupil, teacher=",".join(names)), described
+    if runs:
+        described["runs"] = [read_json(folder / RESULT) for folder in runs]
+    linear = [LINEAR] if LINEAR in names else []
+    return dataclasses.replace(pupil, teacher=",".join([*map(str, runs), *linear])), described
+
+
+def runs_named(name: str) -> list[tuple[str, int]]:
+    """The runs that `NAME` or `NAME:NUMBER` stands for, each with its seed."""
+    kind, _, number = name.partition(":")
+    if kind not in (VANILLA, PUPIL) or not (number or "1").isdecimal() or not int(number or 1):
+        raise UserError(f"no teacher {name!r} in experiments; name {LINEAR}, {VANILLA}, {PUPIL}, or {PUPIL}:2 for two")
+    return [(kind, SEED + place) for place in range(int(number or 1))]
+
+
+def share_out(folders: Sequence[Path], train: Callable[[Path], None]) -> None:
+    """Train what is not trained yet: processes that start together take different folders, then wait for each other."""
+    for blocking in (fcntl.LOCK_NB, 0):
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+            with folder.with_name(f".{folder.name}.lock").open("w") as handle:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | blocking)
+                except BlockingIOError:
+                    continue
+                if not (folder / RESULT).exists() or not (folder / WEIGHTS).exists():
+                    train(folder)

@@ -122,7 +122,7 @@ class Trial:
         parts += ["wide"] if config.vector_words else []
         parts += ["averaged"] if config.average else []
         parts += ["calibrated"] if config.calibrate else []
-        parts += [f"taught-by-{config.teacher.replace(',', '-and-')}"] if config.teacher else []
+        parts += [f"taught-by-{config.teacher.replace(',', '-and-').replace(':', '-')}"] if config.teacher else []
         if config.language_model:
             parts.append(f"after-{config.language_model.removeprefix('pool:').replace(':', '-')}")
         parts += [f"{config.labeled_size}-labels"] if config.labeled_size else []

@@ -23,7 +23,7 @@ from attnvat.evaluation.prediction import predict
 from attnvat.evaluation.subject import encode_examples
 from attnvat.models import Pretrained, from_pretrained
 from attnvat.models.pretrained import WEIGHTS
-from attnvat.text.tokenizer import Tokenizer
+from attnvat.text.tokenizer import Text, Tokenizer
 from attnvat.training.linear_teacher import LinearTeacher
 from attnvat.training.unlabelled import Unlabelled
 
@@ -63,28 +63,47 @@ def teachers(names: str) -> list[str]:
 
 def taught_logits(names: Sequence[str], lesson: Lesson) -> tuple[Tensor, str]:
     """What the teachers make of each unlabelled text, (N,) for two classes, (N, C) for more, and a note on them."""
-    known = lesson.numbers(lesson.validation)
-    if len(set(known.tolist())) < len(lesson.labels):
+    if len(set(lesson.numbers(lesson.validation).tolist())) < len(lesson.labels):
         raise UserError("teachers are weighed on the validation texts, and those lack a class; set more texts aside")
-    validation, unlabelled = zip(*(evidence_of(name, lesson) for name in names), strict=True)
-    weighing = LogisticRegression(max_iter=1000).fit(np.hstack(validation), known)
-    chances = weighing.predict_proba(np.hstack(unlabelled))
+    runs = [evidence_of_run(opened(Path(name), lesson), lesson) for name in names if name != LINEAR]
+    if LINEAR not in names:
+        chances, right = together(runs, lesson)
+    else:
+        chances, right = together([*runs, evidence_of_linear(lesson)], lesson)
+        if runs:
+            # The linear model learns as well: what runs know of texts without labels is new to it.
+            chances, right = together([*runs, evidence_of_linear(lesson, chances)], lesson)
     logs = torch.from_numpy(np.log(np.maximum(chances, LEAST))).float()
-    right = weighing.score(np.hstack(validation), known)
     who = "a linear model" if names == [LINEAR] else f"{len(names)} teachers together" if len(names) > 1 else "a run"
     note = f"taught by {who}, right on {right:.1%} of the validation texts"
     return (logs[:, 1] - logs[:, 0] if len(lesson.labels) == 2 else logs), note
 
 
-def evidence_of(name: str, lesson: Lesson) -> tuple[Evidence, Evidence]:
-    """What one teacher makes of the validation and of the unlabelled texts."""
-    if name != LINEAR:
-        return evidence_of_run(opened(Path(name), lesson), lesson)
+def together(evidence: Sequence[tuple[Evidence, Evidence]], lesson: Lesson) -> tuple[Evidence, float]:
+    """The chances of each class in the unlabelled texts (N, C), and on how many of the validation texts it is right."""
+    validation, unlabelled = map(np.hstack, zip(*evidence, strict=True))
+    known = lesson.numbers(lesson.validation)
+    weighing = LogisticRegression(max_iter=1000).fit(validation, known)
+    return weighing.predict_proba(unlabelled), float(weighing.score(validation, known))
+
+
+def evidence_of_linear(lesson: Lesson, supposed: Evidence | None = None) -> tuple[Evidence, Evidence]:
+    """What a linear model makes of the validation and of the unlabelled texts.
+
+    With `supposed` chances of the classes (N, C) it learns from the unlabelled texts too, more from the surer ones.
+    """
     if lesson.pair:
         raise UserError("the linear teacher reads single texts, and these are pairs; name a run's folder instead")
-    texts = [example.text for example in lesson.train]
-    linear = LinearTeacher(lesson.tokenizer, texts, lesson.numbers(lesson.train), len(lesson.labels))
-    return linear.decide(example.text for example in lesson.validation), linear.decide(lesson.unlabelled.texts())
+    texts: list[Text] = [example.text for example in lesson.train]
+    labels, sure, classes = lesson.numbers(lesson.train), np.ones(len(texts)), len(lesson.labels)
+    unlabelled = list(lesson.unlabelled.texts())
+    if supposed is not None:
+        texts += unlabelled
+        labels = np.concatenate([labels, supposed.argmax(axis=1)])
+        # Nothing at even chances, one where a class is certain.
+        sure = np.concatenate([sure, (classes * supposed.max(axis=1) - 1) / (classes - 1)])
+    linear = LinearTeacher(lesson.tokenizer, texts, labels, classes, sure)
+    return linear.decide(example.text for example in lesson.validation), linear.decide(unlabelled)
 
 
 def opened(folder: Path, lesson: Lesson) -> Pretrained:
