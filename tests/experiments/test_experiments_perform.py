@@ -39,6 +39,16 @@ class InterruptAt(Silent):
             os.kill(os.getpid(), signal.SIGINT)
 
 
+class Listening(Silent):
+    """Remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
 def test_a_trial_becomes_a_record_and_is_never_run_again(places: Places, world: Path) -> None:
     job = job_for(Arm("attention-vat", unlabelled=True))
     record = perform(job, places)
@@ -167,7 +177,11 @@ def test_a_teaching_run_has_nothing_of_its_pupil_but_what_both_need() -> None:
 
 def test_a_second_generation_is_taught_by_two_runs_that_were_taught_by_two(places: Places, world: Path) -> None:
     taught = Arm("attention-ivat", unlabelled=True, teacher="pupil:2,linear")
-    record = perform(job_for(taught), places)
+    listening = Listening()
+    record = perform(job_for(taught), places, listening)
+    assert [note.rpartition("teacher: ")[2] for note in listening.notes] == [
+        *("vanilla, seed 1000", "vanilla, seed 1001", "pupil, seed 1000", "pupil, seed 1001")
+    ]
     assert record["data"]["teacher"]["names"] == ["pupil:2", "linear"]
     assert len(record["data"]["teacher"]["runs"]) == 2
     assert "taught-by-pupil-2-and-linear" in record["name"]

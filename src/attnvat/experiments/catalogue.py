@@ -146,8 +146,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "table-teacher",
             "A teacher for unlabelled text",
-            "Does unlabelled text of the task's own kind pay when a linear model, alone or with a vanilla run, tells "
-            "what to make of it?",
+            "Does unlabelled text of the task's own kind pay when vanilla runs and a linear model tell what to make of "
+            "it, and do runs so taught teach better still?",
             {"imdb": taught_arms()},
             seeds=SOME_SEEDS,
         ),

@@ -61,7 +61,7 @@ def work_folder(job: Job, places: Places) -> Path:
 
 def perform_trial(trial: Trial, folder: Path, places: Places, display: Display | None) -> dict[str, Any]:
     """The record of a trial, gone on with from its last checkpoint."""
-    config, corpus, data = on_this_machine(trial.config, places)
+    config, corpus, data = on_this_machine(trial.config, places, display)
     prepared = prepare(config, corpus)
     if (folder / RESULT).exists():
         pretrained, result, history = finished_training(folder)
@@ -113,7 +113,9 @@ def perform_search(job: SearchJob, folder: Path, places: Places, records: Record
     return search_record(job.plan, job.budget, found, data | {"notes": list(corpus.notes)})
 
 
-def on_this_machine(config: Config, places: Places) -> tuple[Config, Corpus, dict[str, Any]]:
+def on_this_machine(
+    config: Config, places: Places, display: Display | None = None
+) -> tuple[Config, Corpus, dict[str, Any]]:
     """The config with names turned into this machine's paths, its corpus, and what a record says of the data."""
     named = config
     config = dataclasses.replace(config, data_dir=places.data_dir, checkpoint_every=500, keep=1)
@@ -131,7 +133,7 @@ def on_this_machine(config: Config, places: Places) -> tuple[Config, Corpus, dic
         )
         config = dataclasses.replace(config, language_model=folder)
     if config.teacher:
-        config, data["teacher"] = open_teachers(named, config, places.work)
+        config, data["teacher"] = open_teachers(named, config, places.work, display)
     return config, corpus, data
 
 

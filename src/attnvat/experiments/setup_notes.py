@@ -86,9 +86,11 @@ def differences_from_paper(records: Records) -> list[str]:
         )
     if any(run["config"].get("teacher") for run in runs):
         found.append(
-            "Rows that name who taught them hold predictions of unlabelled texts to those of a linear model of words "
-            "and pairs of words, or to its and a vanilla run's together, weighed on validation texts (`--teacher`), "
-            "instead of to their own as the paper's VAT does; ε is the one chosen without."
+            "Rows that name who taught them hold predictions of unlabelled texts to their teachers', weighed on "
+            "validation texts (`--teacher`), instead of to their own as the paper's VAT does. Teachers are runs with "
+            "seeds of their own and a linear model of words, pairs and triples of words, which learns from the "
+            "unlabelled texts as well what the runs make of them. *Taught runs* are attention-vat, taught by two "
+            "vanilla runs and the linear model. ε is the one chosen without."
         )
     if any(run["config"].get("calibrate") for run in runs):
         found.append(

@@ -17,6 +17,7 @@ from attnvat.experiments.trial import Trial
 from attnvat.models.pretrained import WEIGHTS
 from attnvat.storage import read_json
 from attnvat.training import Config, fit, load_data, prepare
+from attnvat.training.display import Display, Silent
 from attnvat.training.run import CONFIG, RESULT
 from attnvat.training.teacher import LINEAR, teachers
 
@@ -39,12 +40,14 @@ def teaching_run(name: str, pupil: Config, seed: int = SEED) -> Config:
     return dataclasses.replace(plain, technique="attention-vat", reading=None, teacher=FIRST_TEACHERS)
 
 
-def open_teachers(named: Config, pupil: Config, work: Path) -> tuple[Config, dict[str, Any]]:
-    """The pupil's config with folders in the place of its teachers' names, trained if that was not done, and what
-    they are.
+def open_teachers(
+    named: Config, pupil: Config, work: Path, display: Display | None = None
+) -> tuple[Config, dict[str, Any]]:
+    """The pupil's config with its teachers' folders, trained if that was not done, and what these runs are.
 
     `named` is the pupil's config as a trial has it, `pupil` the one with this machine's paths.
     """
+    display = display or Silent()
     names = teachers(str(named.teacher))
     runs = {
         work / "teachers" / Trial(teaching_run(kind, named, seed)).training: (kind, seed)
@@ -54,10 +57,12 @@ def open_teachers(named: Config, pupil: Config, work: Path) -> tuple[Config, dic
     }
 
     def train(folder: Path) -> None:
-        called, config = (teaching_run(runs[folder][0], one, runs[folder][1]) for one in (named, pupil))
+        kind, seed = runs[folder]
+        called, config = (teaching_run(kind, one, seed) for one in (named, pupil))
         if called.teacher:
-            config, _ = open_teachers(called, config, work)
-        fit(config, prepare(config, load_data(config)), folder, resume=(folder / CONFIG).exists())
+            config, _ = open_teachers(called, config, work, display)
+        display.note(f"training a teacher: {kind}, seed {seed}")
+        fit(config, prepare(config, load_data(config)), folder, resume=(folder / CONFIG).exists(), display=display)
 
     share_out(list(runs), train)
     described: dict[str, Any] = {"names": names}
