@@ -169,10 +169,10 @@ def test_a_teaching_run_has_nothing_of_its_pupil_but_what_both_need() -> None:
     (pupil,) = trials_of(taught, "sst", Setup(), [3], {})
     with_seed: Any = ("sst", Setup(), [1001], {})
     plain = config_of(Arm("vanilla"), "sst", Setup(), seed=1000)
-    assert teaching_run("vanilla", pupil.config) == plain
+    assert teaching_run("vanilla", pupil.config) == replace(plain, epochs=3, patience=3)
     first = teaching_run("pupil", pupil.config, seed=1001)
     (alike,) = trials_of(replace(taught, technique="attention-vat", calibrated=False, context_penalty=0), *with_seed)
-    assert first == replace(alike.config, teacher="vanilla:2,linear")
+    assert first == replace(alike.config, teacher="vanilla:2,linear", epochs=3, patience=3)
 
 
 def test_a_second_generation_is_taught_by_two_runs_that_were_taught_by_two(places: Places, world: Path) -> None:

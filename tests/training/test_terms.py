@@ -33,6 +33,12 @@ def test_no_term_spans_two_texts_or_a_word_that_is_not_known() -> None:
     np.testing.assert_array_equal(terms.matrix(["a", "b", "a strange b"]).sum(axis=1).ravel(), [[1, 1, 2]])
 
 
+def test_texts_without_words_have_no_terms() -> None:
+    terms = Terms(Tokenizer(), ["", "", "a"], 1, 1)
+    assert len(terms) == 1
+    np.testing.assert_array_equal(terms.matrix(["", "strange", "a"]).toarray(), [[0], [0], [1]])
+
+
 def test_there_may_be_none() -> None:
     terms = Terms(Tokenizer(), ["a", "b"], 3, 2)
     assert len(terms) == 0

@@ -27,13 +27,16 @@ FIRST_TEACHERS = f"{VANILLA}:2,{LINEAR}"
 """Who teaches a run that then teaches others."""
 SEED = 1000
 """The seed of a teaching run, and of the first of several: none of the pupils'."""
+EPOCHS = 3
+"""Epochs of a teaching run at most; pupils may have more."""
 OF_TECHNIQUES = ("epsilon", "xi", "iterations", "weight", "neighbours", "reading")
 OF_UNLABELLED = ("unlabeled", "unlabeled_size", "unlabeled_ratio", "teacher")
 
 
 def teaching_run(name: str, pupil: Config, seed: int = SEED) -> Config:
     """The config of the run so named that teaches a pupil."""
-    plain = dataclasses.replace(pupil, context_penalty=0.0, calibrate=False, seed=seed)
+    shorter = {name: min(EPOCHS, getattr(pupil, name)) for name in ("epochs", "patience")}
+    plain = dataclasses.replace(pupil, **shorter, context_penalty=0.0, calibrate=False, seed=seed)
     if name == VANILLA:
         unset: dict[str, Any] = dict.fromkeys((*OF_TECHNIQUES, *OF_UNLABELLED))
         return dataclasses.replace(plain, **unset, technique="vanilla")
