@@ -80,7 +80,7 @@ def shared(rare: dict[Place, set[str]], corpus: Corpus) -> None:
 
 
 def linear(corpus: Corpus) -> None:
-    """What a linear model of words and pairs of words knows of validation and test reviews."""
+    """What a linear model of words and words in a row knows of validation and test reviews."""
     splits = {"train": corpus.train, "validation": corpus.validation, "test": corpus.test}
     positive = {name: np.array([one.label == "positive" for one in split]) for name, split in splits.items()}
     model = LinearTeacher(Tokenizer(), [one.text for one in corpus.train], positive["train"].astype(np.int64), 2)

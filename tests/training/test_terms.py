@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
+from attnvat.errors import UserError
 from attnvat.text.tokenizer import Tokenizer
 from attnvat.training.terms import Terms
 
@@ -37,6 +38,11 @@ def test_texts_without_words_have_no_terms() -> None:
     terms = Terms(Tokenizer(), ["", "", "a"], 1, 1)
     assert len(terms) == 1
     np.testing.assert_array_equal(terms.matrix(["", "strange", "a"]).toarray(), [[0], [0], [1]])
+
+
+def test_more_words_than_a_number_can_tell_are_refused() -> None:
+    with pytest.raises(UserError, match=r"terms of 15 words cannot be made of \d+ words"):
+        Terms(Tokenizer(), [" ".join(f"w{n}" for n in range(20))], 15, 1)
 
 
 def test_there_may_be_none() -> None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.sparse import csr_matrix, hstack
 
+from attnvat.errors import UserError
 from attnvat.text.encoding import EncodedTexts, encode_texts
 from attnvat.text.tokenizer import Text, Tokenizer
 from attnvat.text.vocabulary import UNKNOWN_ID, build_vocabulary
@@ -22,7 +23,10 @@ class Terms:
     def __init__(self, tokenizer: Tokenizer, texts: Iterable[Text], most: int, least: int) -> None:
         texts = list(texts)
         self.tokenizer = tokenizer
-        self.vocabulary = build_vocabulary(map(tokenizer.words, texts), 1)
+        # A rarer word is in no term that is so common.
+        self.vocabulary = build_vocabulary(map(tokenizer.words, texts), least)
+        if len(self.vocabulary) ** most > np.iinfo(np.int64).max:
+            raise UserError(f"terms of {most} words cannot be made of {len(self.vocabulary):,} words; use fewer texts")
         encoded = self._encoded(texts)
         self.known = [self._common(encoded, size, least) for size in range(1, most + 1)]
         """Of each number of words, the keys of the terms in rising order."""
