@@ -23,6 +23,7 @@ from attnvat.evaluation.prediction import predict
 from attnvat.evaluation.subject import encode_examples
 from attnvat.models import Pretrained, from_pretrained
 from attnvat.models.pretrained import WEIGHTS
+from attnvat.progress import progress
 from attnvat.text.tokenizer import Text, Tokenizer
 from attnvat.training.linear_teacher import LinearTeacher
 from attnvat.training.unlabelled import Unlabelled
@@ -65,14 +66,18 @@ def taught_logits(names: Sequence[str], lesson: Lesson) -> tuple[Tensor, str]:
     """What the teachers make of each unlabelled text, (N,) for two classes, (N, C) for more, and a note on them."""
     if len(set(lesson.numbers(lesson.validation).tolist())) < len(lesson.labels):
         raise UserError("teachers are weighed on the validation texts, and those lack a class; set more texts aside")
-    runs = [evidence_of_run(opened(Path(name), lesson), lesson) for name in names if name != LINEAR]
-    if LINEAR not in names:
-        chances, right = together(runs, lesson)
-    else:
-        chances, right = together([*runs, evidence_of_linear(lesson)], lesson)
-        if runs:
-            # The linear model learns as well: what runs know of texts without labels is new to it.
-            chances, right = together([*runs, evidence_of_linear(lesson, chances)], lesson)
+    models, linear = [opened(Path(name), lesson) for name in names if name != LINEAR], LINEAR in names
+    with progress("asking teachers", len(models) + (2 if models else 1) * linear) as advance:
+
+        def told(evidence: tuple[Evidence, Evidence]) -> tuple[Evidence, Evidence]:
+            advance()
+            return evidence
+
+        runs = [told(evidence_of_run(model, lesson)) for model in models]
+        chances, right = together([*runs, told(evidence_of_linear(lesson))] if linear else runs, lesson)
+        if linear and runs:
+            # What runs know of texts without labels is new to the linear model: it learns again.
+            chances, right = together([*runs, told(evidence_of_linear(lesson, chances))], lesson)
     logs = torch.from_numpy(np.log(np.maximum(chances, LEAST))).float()
     who = "a linear model" if names == [LINEAR] else f"{len(names)} teachers together" if len(names) > 1 else "a run"
     note = f"taught by {who}, right on {right:.1%} of the validation texts"
