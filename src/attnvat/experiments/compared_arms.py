@@ -142,16 +142,18 @@ def long_text_pretraining_arms() -> list[Arm]:
 
 
 def taught_arms() -> list[Arm]:
-    """Vanilla, VAT trained for long on its own predictions, and VAT that is taught.
+    """Vanilla, without and with what the others begin from, VAT trained for long on its own predictions, and taught.
 
     First by vanilla runs and a linear model, then by runs so taught and a linear model, with a penalty on context.
     """
+    begun = replace(VANILLA, pretrained="near", passes=PASSES, averaged=True, epochs=3, learning_rate=2e-3)
     arms = [
         replace(BEGUN, epochs=EPOCHS),
         replace(TAUGHT, teacher=TEACHERS),
         replace(TAUGHT, teacher=SECOND_TEACHERS, epochs=TAUGHT_EPOCHS, context_penalty=TRUTHFUL),
     ]
-    return [VANILLA, *(replace(arm, technique=name) for name in ("attention-vat", "attention-ivat") for arm in arms)]
+    virtual = [replace(arm, technique=name) for name in ("attention-vat", "attention-ivat") for arm in arms]
+    return [VANILLA, begun, *virtual]
 
 
 def averaging_arms() -> list[Arm]:
