@@ -33,6 +33,7 @@ BEGUN = Arm("attention-vat", unlabelled=True, pretrained="near", passes=PASSES, 
 TAUGHT = replace(BEGUN, near=True, amount=REVIEWS, epochs=3, learning_rate=2e-3, calibrated=True)
 """The same that reads reviews as its teachers do: it sees three texts for each label, so in fewer epochs."""
 TEACHERS = "vanilla:2,linear"
+"""Who teaches the first generation, whose runs then teach the second."""
 SECOND_TEACHERS = "pupil:2,linear"
 TAUGHT_EPOCHS = 5
 """Epochs of the second generation: in the third and last of the first one validation scores still rose."""

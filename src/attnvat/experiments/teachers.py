@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from attnvat.errors import UserError
+from attnvat.experiments.compared_arms import TEACHERS
 from attnvat.experiments.trial import Trial
 from attnvat.models.pretrained import WEIGHTS
 from attnvat.storage import read_json
@@ -23,8 +24,6 @@ from attnvat.training.teacher import LINEAR, teachers
 
 VANILLA = "vanilla"
 PUPIL = "pupil"
-FIRST_TEACHERS = f"{VANILLA}:2,{LINEAR}"
-"""Who teaches a run that then teaches others."""
 SEED = 1000
 """The seed of a teaching run, and of the first of several: none of the pupils'."""
 EPOCHS = 3
@@ -35,12 +34,12 @@ OF_UNLABELLED = ("unlabeled", "unlabeled_size", "unlabeled_ratio", "teacher")
 
 def teaching_run(name: str, pupil: Config, seed: int = SEED) -> Config:
     """The config of the run so named that teaches a pupil."""
-    shorter = {name: min(EPOCHS, getattr(pupil, name)) for name in ("epochs", "patience")}
+    shorter = {option: min(EPOCHS, getattr(pupil, option)) for option in ("epochs", "patience")}
     plain = dataclasses.replace(pupil, **shorter, context_penalty=0.0, calibrate=False, seed=seed)
     if name == VANILLA:
         unset: dict[str, Any] = dict.fromkeys((*OF_TECHNIQUES, *OF_UNLABELLED))
         return dataclasses.replace(plain, **unset, technique="vanilla")
-    return dataclasses.replace(plain, technique="attention-vat", reading=None, teacher=FIRST_TEACHERS)
+    return dataclasses.replace(plain, technique="attention-vat", reading=None, teacher=TEACHERS)
 
 
 def open_teachers(
