@@ -18,13 +18,22 @@ def make_model(
     decoder: str = "paper",
     dropout: float = 0.0,
     spread: float = 3.0,
+    phrases: bool = False,
 ) -> SequenceClassifier:
-    """A small random model; `spread` scales its attention so that scores differ clearly between words."""
+    """A small random model; `spread` scales its attention so that scores differ clearly between words.
+
+    With `phrases` every second pair of words has a random vector of its own.
+    """
     torch.manual_seed(seed)
     config = ModelConfig(
         VOCABULARY, 6, classes=classes, pair=pair, hidden=8, attention=5, decoder=decoder, dropout=dropout
     )
-    model = build_model(config).to(dtype)
+    model = build_model(config)
+    if phrases:
+        words = torch.arange(2, VOCABULARY)
+        model.know_phrases((words[:, None] * VOCABULARY + words).flatten()[::2])
+        torch.nn.init.normal_(model.tables()[1].weight[1:].detach())
+    model = model.to(dtype)
     with torch.no_grad():
         model.attention.score.weight.mul_(spread)
         model.decoder.weight.mul_(spread)

@@ -23,9 +23,10 @@ def tiny(
     lengths: tuple[int, ...] = LENGTHS,
     dtype: torch.dtype = torch.float32,
     seed: int = 0,
+    phrases: bool = False,
 ) -> Subject:
     """A random model (vocabulary 40) and random texts of the given lengths, with labels, genres and rationales."""
-    model = make_model(pair=pair, classes=classes, dtype=dtype, decoder=decoder, seed=seed).eval()
+    model = make_model(pair=pair, classes=classes, dtype=dtype, decoder=decoder, seed=seed, phrases=phrases).eval()
     labels = tuple("abc"[:classes])
     rng = np.random.default_rng(seed)
 

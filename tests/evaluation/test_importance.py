@@ -26,8 +26,11 @@ def one_sentence(subject: Subject, row: int, detached: bool) -> np.ndarray:
 
 @pytest.mark.parametrize(("pair", "classes", "decoder"), KINDS)
 @pytest.mark.parametrize("detached", [True, False])
-def test_importance_is_autograd_one_sentence_at_a_time(pair: bool, classes: int, decoder: str, detached: bool) -> None:
-    subject = tiny(pair, classes, decoder)
+@pytest.mark.parametrize("phrases", [False, True])
+def test_importance_is_autograd_one_sentence_at_a_time(
+    pair: bool, classes: int, decoder: str, detached: bool, phrases: bool
+) -> None:
+    subject = tiny(pair, classes, decoder, phrases=phrases)
     reading, importance = gradient_importance(subject.pretrained, subject.data, detached)
     for row in range(len(subject.data)):
         expected = one_sentence(subject, row, detached)

@@ -204,6 +204,16 @@ def test_a_technique_can_have_the_dropout_of_vanilla() -> None:
     assert (usual.config.dropout, usual.name) == (Config.dropout, "sst-attention-vat-seed0")
 
 
+def test_an_arm_with_phrases_is_no_reference_and_has_the_plain_arms_search() -> None:
+    plain = Arm("vanilla")
+    arm = dataclasses.replace(plain, phrases=7_000)
+    assert plan_of(arm, "sst", Setup()) == plan_of(plain, "sst", Setup())
+    (trial,) = trials_of(arm, "sst", Setup(), [0], {})
+    assert trial.config.phrases == 7_000
+    assert (trial.name, arm.title) == ("sst-vanilla-phrases7000-seed0", "vanilla, 7,000 phrases")
+    assert (plain.reference, arm.reference) == (True, False)
+
+
 def test_an_arm_can_be_trained_for_longer_after_a_language_model_of_more_passes() -> None:
     arm = Arm("attention-ivat", pretrained="near", averaged=True)
     longer = dataclasses.replace(arm, passes=3, epochs=12)

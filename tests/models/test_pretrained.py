@@ -23,7 +23,9 @@ def saved(folder: Path, **options: object) -> Pretrained:
     return bundle
 
 
-@pytest.mark.parametrize("options", [{}, {"classes": 3}, {"pair": True}, {"pair": True, "decoder": "joint"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"classes": 3}, {"pair": True}, {"pair": True, "decoder": "joint"}, {"phrases": True}]
+)
 def test_round_trip(tmp_path: Path, options: dict[str, object]) -> None:
     bundle = saved(tmp_path, **options)
     back = from_pretrained(tmp_path)

@@ -37,6 +37,7 @@ OTHER: dict[str, Any] = {
     "max_length": 40,
     "pool_words": False,
     "vector_words": 70,
+    "phrases": 80,
     "average": 0.9,
     "calibrate": True,
     "vectors": "glove.6B.100d",

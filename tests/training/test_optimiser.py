@@ -30,7 +30,7 @@ def table() -> torch.nn.Parameter:
 @pytest.mark.parametrize("sparse", [False, True])
 def test_equals_adam_with_l2_where_every_row_has_a_gradient(sparse: bool) -> None:
     ours, theirs = table(), table()
-    mine = TouchedRowsAdam(ours, LR, L2)
+    mine = TouchedRowsAdam([ours], LR, L2)
     torchs = torch.optim.Adam([theirs], lr=LR, weight_decay=L2)
     for step in range(20):
         grad = gradient(step, list(range(7)))
@@ -43,7 +43,7 @@ def test_equals_adam_with_l2_where_every_row_has_a_gradient(sparse: bool) -> Non
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rows_without_a_gradient_stand_still_with_their_moments(sparse: bool) -> None:
     ours, before = table(), table()
-    optimiser = TouchedRowsAdam(ours, LR, L2)
+    optimiser = TouchedRowsAdam([ours], LR, L2)
     for step in range(4):
         grad = gradient(step, [1, 4] if step else [1, 2, 4])
         ours.grad = grad.to_sparse(1) if sparse else grad
@@ -61,7 +61,7 @@ def test_a_first_step_by_hand() -> None:
     # Adam's first step is lr · g/(|g| + eps) whatever g is, with g = gradient + l2 · value.
     row = torch.nn.Parameter(torch.tensor([[2.0, -1.0]], dtype=torch.float64))
     row.grad = torch.tensor([[0.5, 0.005]], dtype=torch.float64)
-    TouchedRowsAdam(row, lr=0.1, l2=0.01).step()
+    TouchedRowsAdam([row], lr=0.1, l2=0.01).step()
     # g = (0.5 + 0.02, 0.005 − 0.01): signs + and −.
     torch.testing.assert_close(row.detach(), torch.tensor([[1.9, -0.9]], dtype=torch.float64), atol=1e-6, rtol=0)
 
@@ -94,12 +94,13 @@ def weights(model: SequenceClassifier) -> torch.Tensor:
     return torch.cat([p.detach().flatten() for p in model.parameters()])
 
 
-def test_sparse_and_dense_gradients_train_the_same_model() -> None:
+@pytest.mark.parametrize("phrases", [False, True])
+def test_sparse_and_dense_gradients_train_the_same_model(phrases: bool) -> None:
     found = []
     for sparse in (False, True):
-        model = make_model()
+        model = make_model(phrases=phrases)
         train(model, build_optimisers(model, LR, L2, touched_only=True, sparse=sparse), range(6))
-        assert model.embedding.sparse == sparse
+        assert all(table.sparse == sparse for table in model.tables())
         found.append(weights(model))
     torch.testing.assert_close(found[0], found[1], rtol=1e-10, atol=1e-12)
 

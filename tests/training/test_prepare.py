@@ -348,3 +348,31 @@ def test_the_model_depends_on_the_seed_alone() -> None:
 
     assert weights(0).equal(weights(0))
     assert not weights(0).equal(weights(1))
+
+
+def test_phrases_are_of_the_texts_that_are_trained_on() -> None:
+    corpus = task(40, unlabelled=20)
+    corpus.unlabelled += [Example("good fine great")] * 5
+    corpus.validation += [Example("awful poor", label="neg")] * 9
+    config = small(technique="attention-vat", unlabeled="corpus", phrases=1000)
+    data = prepare(config, corpus)
+    known, words = data.bundle.model.phrases, data.bundle.vocabulary
+    assert known is not None
+
+    def key(first: str, second: str) -> int:
+        return words.id(first) * len(words) + words.id(second)
+
+    assert key("good", "fine") in known.keys.tolist()
+    assert key("awful", "poor") not in known.keys.tolist()
+    assert any("pairs of words have vectors of their own" in note for note in data.notes)
+    other = prepare(replace(config, phrases=1), corpus)
+    assert other.bundle.model.config.phrases == 1
+    assert {part for part in data.hashes if data.hashes[part] != other.hashes[part]} == {"phrases"}
+
+
+def test_phrases_where_there_are_none_are_refused() -> None:
+    corpus = replace(task(40), train=[Example("good", label="pos"), Example("bad", label="neg")])
+    with pytest.raises(UserError, match="no two words stand in a row 5 times"):
+        prepare(small(phrases=10), corpus)
+    with pytest.raises(UserError, match="phrases is -1; it must be 0 or more"):
+        small(phrases=-1)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from generated_runs import Counting, StopError, record, stop_at, trained, weights
 
-from attnvat.corpora import Corpus
+from attnvat.corpora import Corpus, Example
 from attnvat.errors import UserError
 from attnvat.interruption import Interrupted
 from attnvat.training import Config, prepare
@@ -18,14 +18,18 @@ from attnvat.training.checkpoint import checkpoint_files, read_checkpoint
 from generated_task import small, task
 
 
-@pytest.mark.parametrize(("technique", "average"), [("vanilla", 0), ("word-ivat", 0), ("attention-ivat", 0.8)])
+@pytest.mark.parametrize(
+    ("technique", "more"),
+    [("vanilla", {}), ("word-ivat", {}), ("attention-ivat", {"average": 0.8}), ("word-vat", {"phrases": 9})],
+)
 @pytest.mark.parametrize("at", [1, 4, 5, 11])
 def test_a_run_that_breaks_off_anywhere_is_resumed_to_the_same_bytes(
-    technique: str, average: float, at: int, tmp_path: Path
+    technique: str, more: dict[str, Any], at: int, tmp_path: Path
 ) -> None:
     corpus = task(80, unlabelled=60)
+    corpus.unlabelled += [Example("good fine great")] * 5
     virtual = {"unlabeled": "corpus"} if technique != "vanilla" else {}
-    config = small(technique=technique, average=average, dropout=0.2, checkpoint_every=2, epochs=3, **virtual)
+    config = small(technique=technique, dropout=0.2, checkpoint_every=2, epochs=3, **virtual, **more)
     trained(config, corpus, tmp_path / "whole")
     with pytest.raises(StopError):
         trained(config, corpus, tmp_path / "broken", display=stop_at(at))

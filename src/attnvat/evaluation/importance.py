@@ -6,13 +6,15 @@ Detached, ŷ depends on a word only through the states that are summed, not thro
 
 One backward pass serves a whole batch: the sentences of a batch do not touch one another, so the gradient of the sum of
 their ŷ holds each sentence's own. On the CPU the way through the BiLSTM is taken in closed form (`lstm_gradient`),
-elsewhere by autograd; a test holds the two together.
+elsewhere, and where
+phrases have vectors, by autograd; a test holds the two together.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TypeGuard
 
 import numpy as np
 import torch
@@ -62,7 +64,7 @@ def gradient_importance(
         progress("gradient importance", len(data)) as advance,
     ):
         gradient, budget, threads = by_autograd(model, detached), TOKENS, 1
-        if isinstance(model, ClosedForm) and device.type == "cpu" and model.embedding_table().dtype == torch.float32:
+        if has_closed_form(model, device):
             gradient, budget = closed_form(model, data, detached), CLOSED_FORM_TOKENS
             threads = torch.get_num_threads()
 
@@ -77,6 +79,12 @@ def gradient_importance(
         for rows in side_by_side(work, token_batches(widths(data), tokens or budget, rows=1024), threads):
             advance(len(rows))
     return Reading(found, attention, scores), importance
+
+
+def has_closed_form(model: SequenceClassifier, device: torch.device) -> TypeGuard[ClosedForm]:
+    """Whether the closed form can be taken: it reads each word's vector from a table, which phrases would change."""
+    known = isinstance(model, ClosedForm) and model.phrases is None
+    return known and device.type == "cpu" and model.embedding_table().dtype == torch.float32
 
 
 def by_autograd(model: SequenceClassifier, detached: bool) -> Callable[[Batch], Found]:

@@ -130,6 +130,8 @@ class Arm:
     """Passes of that language model over its text."""
     wide: bool = False
     """Whether the vectors' commonest words join the vocabulary, as those of unlabelled text do in other arms."""
+    phrases: int = 0
+    """Pairs of words that have a vector of their own."""
     averaged: bool = False
     """Whether the weights kept are averaged over steps."""
     calibrated: bool = False
@@ -149,6 +151,7 @@ class Arm:
         """The technique and what is special about it, but not the text it starts from or the search."""
         name = self.technique + (f" ({self.reading})" if self.reading else "")
         name += ", words of the vectors" if self.wide else ""
+        name += f", {self.phrases:,} phrases" if self.phrases else ""
         name += ", averaged weights" if self.averaged else ""
         name += ", calibrated" if self.calibrated else ""
         name += ", vanilla's dropout" if self.same_dropout else ""
@@ -169,7 +172,7 @@ class Arm:
     @property
     def reference(self) -> bool:
         """Whether it is plain training, with fewer or more words, averaged or not, which others are held against."""
-        return self.technique == "vanilla" and not (self.context_penalty or self.pretrained)
+        return self.technique == "vanilla" and not (self.context_penalty or self.pretrained or self.phrases)
 
     @property
     def plain(self) -> bool:
@@ -185,7 +188,7 @@ class Arm:
         """The arm whose search decides for this one.
 
         Whatever the unlabelled text, its amount and its mixing, one search decides; also for penalties on context and
-        language models, for more words, for averaged weights and for all small label counts.
+        language models, for more words, for phrases, for averaged weights and for all small label counts.
         """
         return Arm(self.technique, self.unlabelled, reading=self.reading, labels=FEW if self.labels else None)
 
@@ -220,6 +223,8 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
         options["language_model"] = language_named(ground.near if arm.pretrained == "near" else setup.pool, arm.passes)
     if arm.wide:
         options["vector_words"] = WIDE
+    if arm.phrases:
+        options["phrases"] = arm.phrases
     if arm.epochs:
         options["epochs"] = arm.epochs
     if arm.learning_rate:

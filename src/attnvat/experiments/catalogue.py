@@ -16,8 +16,10 @@ from attnvat.experiments.compared_arms import (
     dropout_arms,
     few_label_arms,
     long_text_few_label_arms,
+    long_text_phrase_arms,
     long_text_pretraining_arms,
     mixing_arms,
+    phrase_arms,
     pretraining_arms,
     reading_arms,
     selection_arms,
@@ -149,6 +151,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Does unlabelled text of the task's own kind pay when vanilla runs and a linear model tell what to make of "
             "it, and do runs so taught teach better still?",
             {"imdb": taught_arms()},
+            seeds=SOME_SEEDS,
+        ),
+        Experiment(
+            "table-phrases",
+            "Vectors of pairs of words",
+            "Does a model predict better that knows common pairs of words as it knows words, and what does its "
+            "attention lose?",
+            {"sst": phrase_arms(), "imdb": long_text_phrase_arms()},
             seeds=SOME_SEEDS,
         ),
         Experiment(

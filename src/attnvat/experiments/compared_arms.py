@@ -32,6 +32,8 @@ BEGUN = Arm("attention-vat", unlabelled=True, pretrained="near", passes=PASSES, 
 """VAT on long reviews that starts from a language model of them."""
 TAUGHT = replace(BEGUN, near=True, amount=REVIEWS, epochs=3, learning_rate=2e-3, calibrated=True)
 """The same that reads reviews as its teachers do: it sees three texts for each label, so in fewer epochs."""
+BEGUN_VANILLA = replace(VANILLA, pretrained="near", passes=PASSES, averaged=True, epochs=3, learning_rate=2e-3)
+"""Plain training from where these begin, in as few epochs."""
 TEACHERS = "vanilla:2,linear"
 """Who teaches the first generation, whose runs then teach the second."""
 SECOND_TEACHERS = "pupil:2,linear"
@@ -39,6 +41,10 @@ TAUGHT_EPOCHS = 5
 """Epochs of the second generation: in the third and last of the first one validation scores still rose."""
 TRUTHFUL = 0.07
 """Weight of the penalty on context that is to cost little of the F1 on IMDB."""
+
+
+PHRASES = 100_000
+"""Pairs of words that have a vector of their own, at most."""
 
 
 def supervised(*techniques: str) -> list[Arm]:
@@ -147,14 +153,26 @@ def taught_arms() -> list[Arm]:
 
     First by vanilla runs and a linear model, then by runs so taught and a linear model, with a penalty on context.
     """
-    begun = replace(VANILLA, pretrained="near", passes=PASSES, averaged=True, epochs=3, learning_rate=2e-3)
     arms = [
         replace(BEGUN, epochs=EPOCHS),
         replace(TAUGHT, teacher=TEACHERS),
         replace(TAUGHT, teacher=SECOND_TEACHERS, epochs=TAUGHT_EPOCHS, context_penalty=TRUTHFUL),
     ]
     virtual = [replace(arm, technique=name) for name in ("attention-vat", "attention-ivat") for arm in arms]
-    return [VANILLA, begun, *virtual]
+    return [VANILLA, BEGUN_VANILLA, *virtual]
+
+
+def phrase_arms() -> list[Arm]:
+    """Vanilla and the paper's two techniques without and with phrases."""
+    arms = [VANILLA, *supervised("attention-vat", "attention-ivat")]
+    return [*arms, *(replace(arm, phrases=PHRASES) for arm in arms)]
+
+
+def long_text_phrase_arms() -> list[Arm]:
+    """Vanilla without and with phrases, also after a language model, and the paper's two techniques so taught."""
+    taught = replace(TAUGHT, teacher=TEACHERS, context_penalty=TRUTHFUL, phrases=PHRASES)
+    vanillas = [one for arm in (VANILLA, BEGUN_VANILLA) for one in (arm, replace(arm, phrases=PHRASES))]
+    return [*vanillas, taught, replace(taught, technique="attention-ivat")]
 
 
 def averaging_arms() -> list[Arm]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from attnvat.models.config import ModelConfig
 from attnvat.models.contract import States
 from attnvat.models.dropout import HeldDropout
 from attnvat.models.lstm import BiLSTM
+from attnvat.models.phrases import Phrases
 from attnvat.models.precision import full_precision
 from attnvat.text.batch import Batch
 
@@ -23,6 +25,7 @@ class SequenceClassifier(nn.Module, ABC):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary, config.dimension, padding_idx=0)
+        self.phrases = Phrases(config.vocabulary, config.dimension, config.phrases) if config.phrases else None
         self.encoder = BiLSTM(config.dimension, config.hidden // 2)
         self.dropout = HeldDropout(config.dropout)
         self.output_dropout = HeldDropout(config.dropout)
@@ -32,10 +35,24 @@ class SequenceClassifier(nn.Module, ABC):
         """The word vectors of the whole vocabulary (V, d)."""
         return self.embedding.weight
 
+    def tables(self) -> list[nn.Embedding]:
+        """The tables that `embed` takes rows of: the words' and, where there are any, the phrases'."""
+        return [self.embedding] if self.phrases is None else [self.embedding, self.phrases.vectors]
+
+    def know_phrases(self, keys: Tensor) -> None:
+        """Give phrases (P,) vectors of their own, zero so far."""
+        self.config = replace(self.config, phrases=len(keys))
+        self.phrases = Phrases(self.config.vocabulary, self.config.dimension, len(keys))
+        self.phrases.keys.copy_(keys)
+
     def embed(self, batch: Batch) -> Tensor:
         """Word vectors of the text and, behind it, of its question (B, T + T_Q, d)."""
-        vectors: Tensor = self.dropout(self.embedding(batch.word_ids))
-        return vectors
+        vectors: Tensor = self.embedding(batch.word_ids)
+        if self.phrases is not None:
+            texts = [batch.ids] if batch.question is None else [batch.ids, batch.question.ids]
+            vectors = vectors + torch.cat([self.phrases(ids) for ids in texts], dim=1)
+        dropped: Tensor = self.dropout(vectors)
+        return dropped
 
     @abstractmethod
     def encode(self, vectors: Tensor, batch: Batch) -> tuple[States, Tensor]:

@@ -24,11 +24,15 @@ class ModelConfig:
     """Size of the attention's hidden layer, the paper's d'."""
     decoder: Literal["paper", "joint"] = "paper"
     dropout: float = 0.0
+    phrases: int = 0
+    """Number of pairs of words that have a vector of their own."""
 
     def __post_init__(self) -> None:
         for name in ("vocabulary", "dimension", "hidden", "attention"):
             if getattr(self, name) < 1:
                 raise UserError(f"model option {name} is {getattr(self, name)}; it must be at least 1")
+        if self.phrases < 0:
+            raise UserError(f"model option phrases is {self.phrases}; it must be 0 or more")
         if self.classes < 2:
             raise UserError(f"a classifier needs at least two classes, not {self.classes}")
         if self.hidden % 2:

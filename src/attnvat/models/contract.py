@@ -55,6 +55,10 @@ class AttentionModel(Protocol):
         """The word vectors of the whole vocabulary (V, d)."""
         ...
 
+    def tables(self) -> list[nn.Embedding]:
+        """All tables that `embed` takes rows of: the words', and others that a model adds to them."""
+        ...
+
     def parameters(self) -> Iterator[nn.Parameter]:
         """All that is trained."""
         ...

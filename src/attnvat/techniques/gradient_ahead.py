@@ -33,10 +33,10 @@ class _Known(torch.autograd.Function):
 def gradient_ahead(loss: Tensor, vectors: Tensor, model: AttentionModel) -> tuple[Tensor, Tensor]:
     """The loss, for training as before, and its gradient in the word vectors it was computed from (B, T, d).
 
-    The graph between the two is used up. The table of word vectors still gets its gradient through `vectors`.
+    The graph between the two is used up. The tables that word vectors are made from still get theirs through `vectors`.
     """
-    table = model.embedding_table()
-    weights = [weight for weight in model.parameters() if weight.requires_grad and weight is not table]
+    tables = {id(table.weight) for table in model.tables()}
+    weights = [weight for weight in model.parameters() if weight.requires_grad and id(weight) not in tables]
     gradients = torch.autograd.grad(loss, [vectors, *weights], allow_unused=True)
     known = [(x, g) for x, g in zip([vectors, *weights], gradients, strict=True) if g is not None]
     carried: Tensor = _Known.apply(loss.detach(), [g for _, g in known], *(x for x, _ in known))  # type: ignore[no-untyped-call]

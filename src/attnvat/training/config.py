@@ -60,6 +60,11 @@ class Config:
     vector_words: int = option(
         0, "this many of the vectors' commonest words join it too, seen or not: 50000 helps with few labels", "text"
     )
+    phrases: int = option(
+        0,
+        "this many of the commonest pairs of words in a row get a vector of their own: 100000 helps long texts",
+        "text",
+    )
     vectors: str | None = option(None, "word vectors: a name (glove.6B.100d), a file, `learn` or `learn:POOL`", "text")
     language_model: str | None = option(
         None, "folder of `attnvat pretrain`: start from its word vectors and its encoder", "text"
@@ -125,7 +130,7 @@ class Config:
         for name in ("learning_rate", "clip", "unlabeled_ratio"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be above 0")
-        for name in ("l2", "checkpoint_every", "vector_words"):
+        for name in ("l2", "checkpoint_every", "vector_words", "phrases"):
             if not getattr(self, name) >= 0:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be 0 or more")
         if not 0 <= self.average < 1:

@@ -1,4 +1,4 @@
-"""Adam with L2, in one fused pass for the network and row by row for the table of word vectors.
+"""Adam with L2, in one fused pass for the network and row by row for the tables of word vectors.
 
 Inside Adam, L2 does more than it says to words that do not occur: their gradient is only l2·θ, Adam scales it up to a
 full step, and a pretrained vector that is never read shrinks by the learning rate at every step. Updating only the rows
@@ -8,6 +8,7 @@ of the words in the step leaves the others as they were, and costs what the batc
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -19,10 +20,10 @@ BETAS, EPS = (0.9, 0.999), 1e-8
 
 
 class TouchedRowsAdam(torch.optim.Optimizer):
-    """Adam with L2 on the rows of a table that have a gradient; all other rows, and their moments, stand still."""
+    """Adam with L2 on the rows of tables that have a gradient; all other rows, and their moments, stand still."""
 
-    def __init__(self, table: Tensor, lr: float, l2: float) -> None:
-        super().__init__([table], {"lr": lr, "l2": l2})
+    def __init__(self, tables: Sequence[Tensor], lr: float, l2: float) -> None:
+        super().__init__(tables, {"lr": lr, "l2": l2})
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]  # noqa: ARG002
@@ -67,13 +68,15 @@ def build_optimisers(
     model: SequenceClassifier, learning_rate: float, l2: float, touched_only: bool, sparse: bool
 ) -> list[torch.optim.Optimizer]:
     """Adam for the network, and for the word vectors: with the rest, or their touched rows on their own."""
-    table = model.embedding.weight
-    # A sparse gradient is never as large as the table; several processes need dense ones to add them up.
-    model.embedding.sparse = touched_only and sparse
-    network = [p for p in model.parameters() if p is not table or not touched_only]
+    for table in model.tables():
+        # A sparse gradient is never as large as the table; several processes need dense ones to add them up.
+        table.sparse = touched_only and sparse
+    tables = [table.weight for table in model.tables()]
+    apart = set(map(id, tables)) if touched_only else set()
+    network = [p for p in model.parameters() if id(p) not in apart]
     fused = all(p.is_floating_point() and p.device.type in ("cpu", "cuda") for p in network)
     adam = torch.optim.Adam(network, lr=learning_rate, betas=BETAS, eps=EPS, weight_decay=l2, fused=fused)
-    return [adam, TouchedRowsAdam(table, learning_rate, l2)] if touched_only else [adam]
+    return [adam, TouchedRowsAdam(tables, learning_rate, l2)] if touched_only else [adam]
 
 
 def optimiser_tensors(optimisers: list[torch.optim.Optimizer]) -> dict[str, Tensor]:

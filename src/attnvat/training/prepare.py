@@ -17,6 +17,7 @@ from attnvat.corpora import Corpus, Example
 from attnvat.errors import UserError
 from attnvat.evaluation.subject import encode_examples
 from attnvat.models import ModelConfig, Pretrained, build_model
+from attnvat.models.phrases import LEAST, common_phrases
 from attnvat.techniques.catalogue import Options
 from attnvat.techniques.neighbours import refuse_too_many
 from attnvat.text.encoding import EncodedDataset
@@ -78,12 +79,17 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         "test": encode_examples(bundle, corpus.test),
     }
     extra = pool.encode(bundle, config.max_length) if pool else None
+    if config.phrases:
+        read = [data for data in (encoded["train"], extra) if data]
+        bundle.model.know_phrases(phrases_of(read, len(vocabulary), config.phrases))
     hashes = {name: digest_of(dataset) for name, dataset in encoded.items()}
     hashes["vocabulary"] = hashlib.sha256("\n".join(vocabulary.words).encode("utf-8", "surrogatepass")).hexdigest()
     hashes["labels"] = hashlib.sha256(repr(corpus.labels).encode("utf-8", "surrogatepass")).hexdigest()
     hashes["vectors"] = digest(bundle.model.embedding.weight.detach().numpy())
     if extra is not None:
         hashes["unlabelled"] = digest_of(extra)
+    if bundle.model.phrases is not None:
+        hashes["phrases"] = digest(bundle.model.phrases.keys.numpy())
     if language:
         hashes["language_model"] = language.digest
     taught, note = None, ""
@@ -99,6 +105,7 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         hashes["teacher"] = digest_of_teachers(named)
     notes = [*corpus.notes, *describe(vocabulary, vectors, encoded["train"], extra)]
     notes += [note] if note else []
+    notes += [f"{bundle.model.config.phrases:,} pairs of words have vectors of their own"] if config.phrases else []
     notes += missed(config, tokenizer, vocabulary, validation)
     notes += without_effect(config, len(corpus.labels))
     metric = config.metric or corpus.metric
@@ -201,6 +208,14 @@ def initial_model(
     model = build_model(shape)
     fill(model.embedding.weight, vectors)
     return Pretrained(model, vocabulary, tokenizer, tuple(corpus.labels))
+
+
+def phrases_of(read: Sequence[EncodedDataset], vocabulary: int, most: int) -> Tensor:
+    """The phrases that a model of this data is to know (P,)."""
+    keys = common_phrases([texts for data in read for texts in (data.texts, data.questions) if texts], vocabulary, most)
+    if not len(keys):
+        raise UserError(f"phrases is {most:,}, but no two words stand in a row {LEAST} times; leave it out")
+    return keys
 
 
 def fill(table: Tensor, vectors: Vectors | None) -> None:

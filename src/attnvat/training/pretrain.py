@@ -156,7 +156,7 @@ class Learner:
         self._rates = [options.learning_rate] + [options.learning_rate / 2] * len(tables)
         self._optimisers: list[torch.optim.Optimizer] = [
             torch.optim.Adam(self._network, lr=self._rates[0]),
-            *(TouchedRowsAdam(table, rate, 0.0) for table, rate in zip(tables, self._rates[1:], strict=True)),
+            *(TouchedRowsAdam([table], rate, 0.0) for table, rate in zip(tables, self._rates[1:], strict=True)),
         ]
         chances = chances_of(material.read, len(material.vocabulary))
         self._cumulated = np.cumsum(chances)
