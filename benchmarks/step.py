@@ -22,7 +22,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attnvat.models import ModelConfig, build_model
+from attnvat.models import ModelConfig, SequenceClassifier, build_model
 from attnvat.models.lstm import BiLSTM
 from attnvat.techniques import TECHNIQUES, Technique, technique
 from attnvat.text.batch import Batch
@@ -38,6 +38,8 @@ LSTM_GOAL = {20: 1.5, 170: 3.5}
 MEMORY_GOAL = 1.1
 LONG = 2000
 HELD = "vanilla with a penalty on context"
+PHRASED = "vanilla with phrases"
+PHRASES = 100_000
 
 
 def make_batch(width: int, size: int = BATCH) -> Batch:
@@ -64,25 +66,32 @@ def interleaved(jobs: dict[str, Callable[[], None]], rounds: int) -> dict[str, f
 
 
 def step_times(width: int, rounds: int) -> dict[str, float]:
-    """Seconds of a whole step (loss, backward, optimiser) of each technique, all taking turns on one model."""
+    """Seconds of a whole step (loss, backward, optimiser) of each technique, all taking turns on one model.
+
+    The model with phrases is another one.
+    """
     keep_memory()
     batch = make_batch(width)
-    model = build_model(ModelConfig(VOCABULARY, DIMENSION))
-    optimisers = build_optimisers(model, 1e-3, 1e-5, touched_only=True, sparse=True)
+    plain, phrased = (build_model(ModelConfig(VOCABULARY, DIMENSION)) for _ in range(2))
+    # All pairs of words of the batch are phrases, and as many more as a model of long texts knows.
+    pairs = (batch.ids[:, :-1] * VOCABULARY + batch.ids[:, 1:]).flatten()
+    phrased.know_phrases(torch.unique(torch.cat([pairs, torch.randint(VOCABULARY**2, (PHRASES,))])))
+    adam = {model: build_optimisers(model, 1e-3, 1e-5, touched_only=True, sparse=True) for model in (plain, phrased)}
 
-    def job(chosen: Technique) -> Callable[[], None]:
+    def job(chosen: Technique, model: SequenceClassifier = plain) -> Callable[[], None]:
         chosen.refresh(model)
 
         def run() -> None:
             chosen.loss(model, batch).total.backward()
-            for optimiser in optimisers:
+            for optimiser in adam[model]:
                 optimiser.step()
                 optimiser.zero_grad()
 
         return run
 
     jobs = {name: job(technique(name)) for name in TECHNIQUES}
-    return interleaved(jobs | {HELD: job(technique("vanilla", context_penalty=0.1))}, rounds)
+    more = {HELD: job(technique("vanilla", context_penalty=0.1)), PHRASED: job(technique("vanilla"), phrased)}
+    return interleaved(jobs | more, rounds)
 
 
 def lstm_times(width: int, rounds: int) -> dict[str, float]:
@@ -145,7 +154,7 @@ def main() -> None:
     measured = {width: times_by_process("step_times", width, rounds[width], processes) for width in LENGTHS}
     print("| technique | " + " | ".join(f"T = {width}" for width in LENGTHS) + " |")
     print("|---|" + "---:|" * len(LENGTHS))
-    for name in (*TECHNIQUES, HELD):
+    for name in (*TECHNIQUES, HELD, PHRASED):
         cells = []
         for width in LENGTHS:
             ratio = middle(measured[width], name, "vanilla")

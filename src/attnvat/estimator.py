@@ -61,6 +61,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_length: int | None = None,
         pool_words: bool = True,
         vector_words: int = 0,
+        phrases: int = 0,
         hidden: int = 256,
         attention: int = 128,
         decoder: Literal["paper", "joint"] = "paper",
@@ -101,6 +102,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_length = max_length
         self.pool_words = pool_words
         self.vector_words = vector_words
+        self.phrases = phrases
         self.hidden = hidden
         self.attention = attention
         self.decoder = decoder
