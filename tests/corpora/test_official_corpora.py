@@ -55,7 +55,8 @@ def test_imdb_leaves_out_400_words_and_keeps_the_whole_test(tmp_path: Path) -> N
     short = {example.id for example in corpus.train + corpus.validation}
     assert short == {f"train/{kind}/{n}_7" for kind in ("pos", "neg") for n in range(9)}
     assert len(corpus.extra["test-full"]) == 20
-    assert {e.id for e in corpus.test} <= {e.id for e in corpus.extra["test-full"]}
+    assert {e.id for e in corpus.test} < {e.id for e in corpus.extra["test-short"]}
+    assert {e.id for e in corpus.extra["test-short"]} < {e.id for e in corpus.extra["test-full"]}
     assert [plain(e.text) for e in corpus.unlabelled] == [f"unlabelled {n}" for n in range(3)]
     assert sum(e.label == "positive" for e in corpus.validation) == 2
     whole = load_corpus("imdb", data_dir=tmp_path, reduced=False)

@@ -30,6 +30,7 @@ def test_imdb(real_data: Path) -> None:
     for found, paper in zip(sizes(corpus), (17_186, 4_294, 4_353), strict=True):
         assert abs(found - paper) <= 0.01 * paper
     assert (len(corpus.extra["test-full"]), len(corpus.unlabelled)) == (25_000, 50_000)
+    assert abs(len(corpus.extra["test-short"]) - 5 * len(corpus.test)) < 5
     whole = load_corpus("imdb", data_dir=real_data, reduced=False)
     assert sizes(whole) == (20_000, 5_000, 25_000)
     films = load_corpus("imdb-films", data_dir=real_data)

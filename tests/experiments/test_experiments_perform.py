@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from attnvat.corpora import Corpus
 from attnvat.errors import UserError
+from attnvat.experiments import perform as perform_module
 from attnvat.experiments.arms import Arm, Setup, config_of, trials_of
 from attnvat.experiments.job import TrialJob
 from attnvat.experiments.perform import BusyError, held, perform, training_seconds, work_folder
@@ -19,7 +21,7 @@ from attnvat.experiments.records import Places, Records
 from attnvat.experiments.runner import unfinished
 from attnvat.experiments.teachers import runs_named, share_out, teaching_run
 from attnvat.interruption import Interrupted
-from attnvat.training import load_config
+from attnvat.training import Config, load_config, load_data
 from attnvat.training.display import Silent
 
 
@@ -225,3 +227,22 @@ def test_a_foreign_record_is_named(places: Places) -> None:
     (folder / "odd.json").write_text("{}")
     with pytest.raises(UserError, match=r"odd\.json: not a record"):
         Records(places.results).runs  # noqa: B018
+
+
+def test_where_test_is_a_sample_all_it_is_drawn_from_is_measured_too(
+    places: Places, world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def with_more(config: Config) -> Corpus:
+        corpus = load_data(config)
+        corpus.extra["more"] = [*corpus.test, *corpus.validation]
+        return corpus
+
+    monkeypatch.setattr(perform_module, "load_data", with_more)
+    assert "whole" not in perform(job_for(Arm("vanilla")), places)["measured"]
+    monkeypatch.setattr(perform_module, "DRAWN_FROM", {"sst": "more"})
+    record = perform(job_for(Arm("vanilla"), seed=1), places)
+    sizes = {name: record["measured"][name]["prediction"]["examples"] for name in ("test", "whole")}
+    assert sizes == {
+        "test": record["data"]["n_test"],
+        "whole": record["data"]["n_test"] + record["data"]["n_validation"],
+    }

@@ -29,6 +29,9 @@ from attnvat.training import Config, Prepared, fit, load_data, prepare
 from attnvat.training.display import Display
 from attnvat.training.run import CHECKPOINTS, CONFIG, RESULT, TIMINGS, open_run, read_lines
 
+DRAWN_FROM = {"imdb": "test-short"}
+"""Corpora whose test texts are a sample, and the further split that it is drawn from."""
+
 
 class BusyError(UserError):
     """Another process is doing the job."""
@@ -85,7 +88,10 @@ def finished_training(folder: Path) -> tuple[Pretrained, dict[str, Any], list[di
 
 
 def measure(trial: Trial, pretrained: Pretrained, corpus: Corpus, places: Places) -> dict[str, dict[str, Any]]:
-    """The evaluations of a model by name: `test`, `attached` (gradients through the attention), `rationales`."""
+    """The evaluations of a model by name: `test`, `attached` (gradients through the attention), `whole`, `rationales`.
+
+    `whole` is prediction alone, on all texts that those of test are drawn from.
+    """
     asked = trial.evaluation
     options = asked.options()
     subject = Subject(pretrained, corpus.test, corpus.metric, f"{corpus.name}, test")
@@ -93,6 +99,10 @@ def measure(trial: Trial, pretrained: Pretrained, corpus: Corpus, places: Places
     if "correlation" in asked.suites:
         through = dataclasses.replace(options, importances=("gradient",), detached=False)
         found["attached"] = evaluate(subject, ("correlation",), options=through)
+    population = DRAWN_FROM.get(corpus.name, "")
+    if population in corpus.extra:
+        whole = Subject(pretrained, corpus.extra[population], corpus.metric, f"{corpus.name}, {population}")
+        found["whole"] = evaluate(whole, ("prediction",), options=options)
     if asked.rationales:
         marked = load_corpus(asked.rationales, data_dir=places.data_dir)
         judged = Subject(pretrained, marked.test, marked.metric, f"{marked.name}, test")

@@ -11,7 +11,7 @@ from attnvat.experiments.figures import amount_figure, strength_figure
 from attnvat.experiments.findings import compared, in_short, said
 from attnvat.experiments.paper_numbers import CORRELATION, DISAGREEMENTS, PREDICTION
 from attnvat.experiments.records import Records
-from attnvat.experiments.rows import NOT_RUN, PEARSON, SCORE, TITLES, Reader, Row
+from attnvat.experiments.rows import NOT_RUN, PEARSON, SCORE, TITLES, WHOLE_COLUMN, Reader, Row
 from attnvat.experiments.setup_notes import corpora_table, differences_from_paper
 from attnvat.experiments.tables import MAKERS
 from attnvat.report.tables import Cell, Table, number
@@ -143,6 +143,6 @@ def claims_table(reader: Reader) -> Table:
                 paper, mean = table[arm.technique][corpus], row.mean(measure)
                 reached = NOT_RUN if mean is None else "yes" if round(mean, digits) >= paper else "no"
                 line += [row.text(measure, digits), number(paper, digits), reached]
-            cells.append(line)
+            cells.append([*line, row.whole])
     columns = ["corpus", "technique", "language model of", "unlabelled", "for each labelled", "seeds"]
-    return Table([*columns, "F1", "paper", "reached", "correlation", "paper", "reached"], [*cells])
+    return Table([*columns, "F1", "paper", "reached", "correlation", "paper", "reached", WHOLE_COLUMN], [*cells])

@@ -63,6 +63,9 @@ def pushed(site: str, kind: str, epsilon: float, figure: str, scale: float = 1.0
 
 
 SCORE = at("measured", "test", "prediction", "score", scale=100)
+WHOLE = at("measured", "whole", "prediction", "score", scale=100)
+"""On all texts that those of test are drawn from: where test is a sample, and not in the earlier runs."""
+WHOLE_COLUMN = "F1, whole test"
 VALIDATION = at("result", "validation", scale=100)
 ACCURACY = at("measured", "test", "prediction", "accuracy", scale=100)
 PEARSON = importance("gradient")
@@ -137,6 +140,13 @@ class Row:
         shown = {"epsilon": "ε", "dropout": "dropout"}
         parts = [f"{shown[name]} {value:.3g}" for name, value in self.chosen.items() if name in shown]
         return ", ".join(parts) if parts else NOT_RUN if not self.records else "default"
+
+    @property
+    def whole(self) -> str:
+        """The score on all texts that those of test are drawn from; and of how many seeds, where not all have it."""
+        values = self.values(WHOLE)
+        seeds = f" ({len(values)} of {len(self.records)} seeds)" if len(values) < len(self.records) else ""
+        return f"{self.text(WHOLE, 2)}{seeds}" if values else "–"
 
     def right(self) -> dict[int, Any]:
         """Which test texts each seed's run got right."""

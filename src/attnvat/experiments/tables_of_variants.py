@@ -14,6 +14,8 @@ from attnvat.experiments.rows import (
     SCORE,
     TITLES,
     VALIDATION,
+    WHOLE,
+    WHOLE_COLUMN,
     Row,
     at,
     difference_cells,
@@ -172,7 +174,11 @@ def with_language_models(rows: Sequence[Row], corpus: str) -> Table:
     Rows with averaged weights are held against vanilla that has them too.
     """
     heads: list[list[Cell]] = [[row.arm.name, row.pretrained, row.unlabelled, row.options] for row in rows]
-    return three_sides(rows, corpus, ["technique", "language model of", "unlabelled", "searched"], heads)
+    table = three_sides(rows, corpus, ["technique", "language model of", "unlabelled", "searched"], heads)
+    if not any(row.values(WHOLE) for row in rows):
+        return table
+    cells: list[Sequence[Cell]] = [[*line, row.whole] for line, row in zip(table.rows, rows, strict=True)]
+    return Table([*table.columns, WHOLE_COLUMN], cells, table.caption, digits=table.digits)
 
 
 def three_sides(rows: Sequence[Row], corpus: str, columns: list[str], heads: Sequence[Sequence[Cell]]) -> Table:
