@@ -43,8 +43,6 @@ TAUGHT_EPOCHS = 5
 """Epochs of the second generation: in the third and last of the first one validation scores still rose."""
 TRUTHFUL = 0.07
 """Weight of the penalty on context that is to cost little of the F1 on IMDB."""
-
-
 PHRASES = 100_000
 """Pairs of words that have a vector of their own, at most."""
 
