@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,14 @@ import torch
 torch.set_num_threads(1)
 # Tests that run in the background of a shell are born deaf to Ctrl-C, and so are the processes they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A cache that nobody has written to before: what an earlier version has left there is not to pass a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ATTNVAT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ from attnvat.report.bootstrap import Interval
 SETUP = Setup()
 SAID = "By score, of 3 compared, better than vanilla: vanilla, words of the vectors; attention-ivat with 60 news."
 """What the fixture's records let one say."""
-OURS = ("table-context", "table-pretraining", "table-averaging", "table-phrases", "table-few-labels")
+OURS = ("table-context", "table-pretraining", "table-averaging", "table-phrases", "table-larger", "table-few-labels")
 """Experiments whose arms the fixture has no records of, but for vanilla."""
 
 

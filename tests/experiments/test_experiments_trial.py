@@ -214,6 +214,16 @@ def test_an_arm_with_phrases_is_no_reference_and_has_the_plain_arms_search() -> 
     assert (plain.reference, arm.reference) == (True, False)
 
 
+def test_an_arm_with_larger_states_is_no_reference_and_has_the_plain_arms_search() -> None:
+    plain = Arm("vanilla")
+    arm = dataclasses.replace(plain, hidden=512)
+    assert plan_of(arm, "sst", Setup()) == plan_of(plain, "sst", Setup())
+    (usual,), (trial,) = (trials_of(one, "sst", Setup(), [0], {}) for one in (plain, arm))
+    assert (usual.config.hidden, trial.config.hidden) == (Config.hidden, 512)
+    assert (trial.name, arm.title) == ("sst-vanilla-hidden512-seed0", "vanilla, states of 512")
+    assert (plain.reference, arm.reference) == (True, False)
+
+
 def test_an_arm_can_be_trained_for_longer_after_a_language_model_of_more_passes() -> None:
     arm = Arm("attention-ivat", pretrained="near", averaged=True)
     longer = dataclasses.replace(arm, passes=3, epochs=12)

@@ -132,6 +132,8 @@ class Arm:
     """Whether the vectors' commonest words join the vocabulary, as those of unlabelled text do in other arms."""
     phrases: int = 0
     """Pairs of words that have a vector of their own."""
+    hidden: int | None = None
+    """Size of a state where it is not the corpus' usual one; of a language model's too."""
     averaged: bool = False
     """Whether the weights kept are averaged over steps."""
     calibrated: bool = False
@@ -152,6 +154,7 @@ class Arm:
         name = self.technique + (f" ({self.reading})" if self.reading else "")
         name += ", words of the vectors" if self.wide else ""
         name += f", {self.phrases:,} phrases" if self.phrases else ""
+        name += f", states of {self.hidden}" if self.hidden else ""
         name += ", averaged weights" if self.averaged else ""
         name += ", calibrated" if self.calibrated else ""
         name += ", vanilla's dropout" if self.same_dropout else ""
@@ -172,7 +175,8 @@ class Arm:
     @property
     def reference(self) -> bool:
         """Whether it is plain training, with fewer or more words, averaged or not, which others are held against."""
-        return self.technique == "vanilla" and not (self.context_penalty or self.pretrained or self.phrases)
+        special = self.context_penalty or self.pretrained or self.phrases or self.hidden
+        return self.technique == "vanilla" and not special
 
     @property
     def plain(self) -> bool:
@@ -188,7 +192,8 @@ class Arm:
         """The arm whose search decides for this one.
 
         Whatever the unlabelled text, its amount and its mixing, one search decides; also for penalties on context and
-        language models, for more words, for phrases, for averaged weights and for all small label counts.
+        language models, for more words, for phrases, for larger states, for averaged weights and for all small label
+        counts.
         """
         return Arm(self.technique, self.unlabelled, reading=self.reading, labels=FEW if self.labels else None)
 
@@ -225,6 +230,8 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
         options["vector_words"] = WIDE
     if arm.phrases:
         options["phrases"] = arm.phrases
+    if arm.hidden:
+        options["hidden"] = arm.hidden
     if arm.epochs:
         options["epochs"] = arm.epochs
     if arm.learning_rate:

@@ -15,6 +15,7 @@ from attnvat.experiments.compared_arms import (
     context_arms,
     dropout_arms,
     few_label_arms,
+    larger_arms,
     long_text_few_label_arms,
     long_text_phrase_arms,
     long_text_pretraining_arms,
@@ -159,6 +160,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Does a model predict better that knows common pairs of words as it knows words, and what does its "
             "attention lose?",
             {"sst": phrase_arms(), "imdb": long_text_phrase_arms()},
+            seeds=SOME_SEEDS,
+        ),
+        Experiment(
+            "table-larger",
+            "Larger states",
+            "Do a language model and a classifier with states twice as large predict better, and what does their "
+            "attention lose?",
+            {"imdb": larger_arms()},
             seeds=SOME_SEEDS,
         ),
         Experiment(

@@ -45,6 +45,9 @@ TRUTHFUL = 0.07
 """Weight of the penalty on context that is to cost little of the F1 on IMDB."""
 PHRASES = 100_000
 """Pairs of words that have a vector of their own, at most."""
+TAUGHT_PHRASES = replace(TAUGHT, teacher=TEACHERS, context_penalty=TRUTHFUL, phrases=PHRASES)
+LARGER = 512
+"""Size of a state, of both directions together, that is twice the usual one."""
 
 
 def supervised(*techniques: str) -> list[Arm]:
@@ -171,10 +174,20 @@ def phrase_arms() -> list[Arm]:
 
 
 def long_text_phrase_arms() -> list[Arm]:
-    """Vanilla without and with phrases, also after a language model, and the paper's two techniques so taught."""
-    taught = replace(TAUGHT, teacher=TEACHERS, context_penalty=TRUTHFUL, phrases=PHRASES)
+    """Vanilla without and with phrases, also after a language model, and the paper's two techniques so taught.
+
+    These in as few epochs, and in more.
+    """
     vanillas = [one for arm in (VANILLA, BEGUN_VANILLA) for one in (arm, replace(arm, phrases=PHRASES))]
-    return [*vanillas, taught, replace(taught, technique="attention-ivat")]
+    both = [TAUGHT_PHRASES, replace(TAUGHT_PHRASES, epochs=TAUGHT_EPOCHS)]
+    return [*vanillas, *(replace(arm, technique=name) for name in ("attention-vat", "attention-ivat") for arm in both)]
+
+
+def larger_arms() -> list[Arm]:
+    """Plain training with phrases after a language model, and the paper's two techniques taught by it: larger, too."""
+    taught = [replace(TAUGHT_PHRASES, technique=name) for name in ("attention-vat", "attention-ivat")]
+    usual = [replace(BEGUN_VANILLA, phrases=PHRASES), *taught]
+    return [VANILLA, *(one for arm in usual for one in (arm, replace(arm, hidden=LARGER)))]
 
 
 def averaging_arms() -> list[Arm]:

@@ -29,6 +29,7 @@ OURS = (
     "table-averaging",
     "table-teacher",
     "table-phrases",
+    "table-larger",
 )
 """Experiments on options that are not in the paper, and may reach what it reports."""
 READING_GUIDE = """

@@ -144,6 +144,7 @@ MAKERS: dict[str, Callable[[Sequence[Row], str], Table]] = {
     "table-averaging": with_language_models,
     "table-teacher": with_language_models,
     "table-phrases": with_language_models,
+    "table-larger": with_language_models,
     "table-few-labels": few_labels,
 }
 """Experiment → the function that makes its table for a corpus."""

@@ -121,6 +121,7 @@ class Trial:
             parts.append(f"dropout{config.dropout:.3g}")
         parts += ["wide"] if config.vector_words else []
         parts += [f"phrases{config.phrases}"] if config.phrases else []
+        parts += [f"hidden{config.hidden}"] if config.hidden > Config.hidden else []
         parts += ["averaged"] if config.average else []
         parts += ["calibrated"] if config.calibrate else []
         parts += [f"taught-by-{config.teacher.replace(',', '-and-').replace(':', '-')}"] if config.teacher else []

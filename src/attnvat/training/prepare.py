@@ -97,11 +97,12 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         if pool is None:
             raise UserError("a teacher tells what it makes of unlabelled texts, and there are none; name some")
         # scikit-learn takes a while to import: only those who have a teacher wait for it.
-        from attnvat.training.teacher import Lesson, digest_of_teachers, taught_logits, teachers
+        from attnvat.training.remembered_teachers import remembered_logits
+        from attnvat.training.teacher import Lesson, digest_of_teachers, teachers
 
         named = teachers(config.teacher)
         lesson = Lesson(train, validation, pool, corpus.labels, corpus.pair, tokenizer, config.max_length)
-        taught, note = taught_logits(named, lesson)
+        taught, note = remembered_logits(named, lesson)
         hashes["teacher"] = digest_of_teachers(named)
     notes = [*corpus.notes, *describe(vocabulary, vectors, encoded["train"], extra)]
     notes += [note] if note else []
