@@ -63,10 +63,13 @@ class LanguageModel(nn.Module):
     def sampled_loss(self, expected: Tensor, words: Tensor, rivals: Tensor, log_chance: Tensor) -> Tensor:
         """Mean −log p of the words among themselves and the rivals (K,); `log_chance` is log K·q of each word (V,)."""
         true = torch.linalg.vecdot(expected, self.output(words)) - log_chance[words]
-        others = expected @ self.output(rivals).T - log_chance[rivals]
-        others = others.masked_fill(words[:, None] == rivals, NEVER)
-        all_scores = torch.cat([true[:, None], others], dim=1)
-        loss: Tensor = (all_scores.logsumexp(dim=1) - true).mean()
+        # Scores of words and rivals are the largest table of a step: it is made once, and no copy of it.
+        drawn, times = torch.unique(rivals, return_counts=True)
+        others = torch.addmm(times.log() - log_chance[drawn], expected, self.output(drawn).T)
+        place = torch.searchsorted(drawn, words).clamp(max=len(drawn) - 1)
+        (same,) = (drawn[place] == words).nonzero(as_tuple=True)
+        others.index_put_((same, place[same]), others.new_tensor(NEVER))
+        loss: Tensor = (torch.logaddexp(true, others.logsumexp(dim=1)) - true).mean()
         return loss
 
     @torch.no_grad()
