@@ -11,7 +11,7 @@ import torch
 from generated_runs import trained
 from torch import Tensor
 
-from attnvat.corpora import Example
+from attnvat.corpora import Corpus, Example
 from attnvat.training import Config, prepare, remembered_teachers
 from attnvat.training.teacher import Lesson, taught_logits
 from generated_task import small, task
@@ -34,8 +34,8 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Sequence[str]
     return calls
 
 
-def taught(config: Config = PUPIL, corpus: object = CORPUS) -> tuple[Tensor, tuple[str, ...]]:
-    prepared = prepare(config, corpus)  # type: ignore[arg-type]
+def taught(config: Config = PUPIL, corpus: Corpus = CORPUS) -> tuple[Tensor, tuple[str, ...]]:
+    prepared = prepare(config, corpus)
     assert prepared.taught is not None
     return prepared.taught, prepared.notes
 

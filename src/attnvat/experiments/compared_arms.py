@@ -40,12 +40,13 @@ TEACHERS = "vanilla:2,linear"
 """Who teaches the first generation, whose runs then teach the second."""
 SECOND_TEACHERS = "pupil:2,linear"
 TAUGHT_EPOCHS = 5
-"""Epochs of the second generation: in the third and last of the first one validation scores still rose."""
+"""Epochs of the second generation, and with phrases: in the third and last of others validation scores still rose."""
 TRUTHFUL = 0.07
 """Weight of the penalty on context that is to cost little of the F1 on IMDB."""
 PHRASES = 100_000
 """Pairs of words that have a vector of their own, at most."""
 TAUGHT_PHRASES = replace(TAUGHT, teacher=TEACHERS, context_penalty=TRUTHFUL, phrases=PHRASES)
+"""The first generation with phrases, and with attention that is to be truthful."""
 LARGER = 512
 """Size of a state, of both directions together, that is twice the usual one."""
 
