@@ -175,6 +175,21 @@ def test_a_teaching_run_has_nothing_of_its_pupil_but_what_both_need() -> None:
     first = teaching_run("pupil", pupil.config, seed=1001)
     (alike,) = trials_of(replace(taught, technique="attention-vat", calibrated=False, context_penalty=0), *with_seed)
     assert first == replace(alike.config, teacher="vanilla:2,linear", epochs=3, patience=3)
+    # VAT of words learns from its own predictions of the pupil's unlabelled texts, each of which counts as usual.
+    words = teaching_run("word-vat", pupil.config, seed=1001)
+    (alike,) = trials_of(Arm("word-vat", unlabelled=True, epsilon=1.5), *with_seed)
+    assert words == replace(alike.config, epochs=4, patience=alike.config.patience)
+
+
+def test_runs_of_several_kinds_teach_together(places: Places, world: Path) -> None:
+    taught = Arm("attention-vat", unlabelled=True, teacher="word-vat,vanilla,linear")
+    assert taught.name.endswith("taught by a word-vat run, a vanilla run and a linear model")
+    record = perform(job_for(taught), places)
+    configs = [load_config(file) for file in places.work.glob("teachers/*/config.yaml")]
+    runs = sorted((config.technique, config.epsilon, config.unlabeled is None) for config in configs)
+    assert runs == [("vanilla", None, True), ("word-vat", 1.5, False)]
+    assert len(record["data"]["teacher"]["runs"]) == 2
+    assert any("3 teachers together" in note for note in record["data"]["prepared"])
 
 
 def test_a_second_generation_is_taught_by_two_runs_that_were_taught_by_two(places: Places, world: Path) -> None:

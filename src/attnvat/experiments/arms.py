@@ -205,7 +205,8 @@ def told(teachers: str) -> str:
         kind, _, number = name.partition(":")
         runs = f"{number} {kind} runs" if number else f"a {kind} run"
         said.append("a linear model" if kind == "linear" else runs.replace("pupil", "taught"))
-    return " and ".join(said)
+    *first, last = said
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:

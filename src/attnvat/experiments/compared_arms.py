@@ -47,6 +47,13 @@ PHRASES = 100_000
 """Pairs of words that have a vector of their own, at most."""
 TAUGHT_PHRASES = replace(TAUGHT, teacher=TEACHERS, context_penalty=TRUTHFUL, phrases=PHRASES)
 """The first generation with phrases, and with attention that is to be truthful."""
+WORD_EPSILON, WORD_EPOCHS = 1.5, 4
+"""ε and epochs of word-vat on reviews; of ε 1.5 and 4 the one whose validation score was higher after an epoch."""
+WORD_VAT = replace(BEGUN, technique="word-vat", near=True, amount=REVIEWS, learning_rate=2e-3, phrases=PHRASES)
+WORD_VAT = replace(WORD_VAT, epochs=WORD_EPOCHS, epsilon=WORD_EPSILON)
+"""VAT of words on reviews, after a language model of them, with phrases."""
+WORD_TEACHERS = "word-vat,vanilla:2,linear"
+"""Who teaches where VAT of words has learnt from the unlabelled texts before."""
 LARGER = 512
 """Size of a state, of both directions together, that is twice the usual one."""
 
@@ -157,15 +164,17 @@ def long_text_pretraining_arms() -> list[Arm]:
 def taught_arms() -> list[Arm]:
     """Vanilla, without and with what the others begin from, VAT trained for long on its own predictions, and taught.
 
-    First by vanilla runs and a linear model, then by runs so taught and a linear model, with a penalty on context.
+    First by vanilla runs and a linear model, then by runs so taught and a linear model, with a penalty on context. With
+    phrases, word-vat on reviews, and the others taught by such runs too.
     """
     arms = [
         replace(BEGUN, epochs=EPOCHS),
         replace(TAUGHT, teacher=TEACHERS),
         replace(TAUGHT, teacher=SECOND_TEACHERS, epochs=TAUGHT_EPOCHS, context_penalty=TRUTHFUL),
+        replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, epochs=TAUGHT_EPOCHS),
     ]
     virtual = [replace(arm, technique=name) for name in ("attention-vat", "attention-ivat") for arm in arms]
-    return [VANILLA, BEGUN_VANILLA, *virtual]
+    return [VANILLA, BEGUN_VANILLA, WORD_VAT, *virtual]
 
 
 def phrase_arms() -> list[Arm]:

@@ -1,7 +1,8 @@
 """The runs that teach an experiment's pupils: trained once each, and shared by all pupils.
 
-`vanilla` is plain training, all else as the pupils have it. `pupil` is a run that was taught itself, by two of those
-and the linear model: whom it teaches is of a second generation. `pupil:2` are two of them, by their seeds.
+`vanilla` is plain training, all else as the pupils have it. `word-vat` is VAT of words on the pupils' unlabelled texts.
+`pupil` is a run that was taught itself, by two vanilla runs and the linear model: whom it teaches is of a second
+generation. `pupil:2` are two of them, by their seeds.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attnvat.errors import UserError
-from attnvat.experiments.compared_arms import TEACHERS
+from attnvat.experiments.compared_arms import TEACHERS, WORD_EPOCHS, WORD_EPSILON
 from attnvat.experiments.trial import Trial
 from attnvat.models.pretrained import WEIGHTS
 from attnvat.storage import read_json
@@ -23,23 +24,27 @@ from attnvat.training.run import CONFIG, RESULT
 from attnvat.training.teacher import LINEAR, teachers
 
 VANILLA = "vanilla"
+WORDS = "word-vat"
 PUPIL = "pupil"
+KINDS = (VANILLA, WORDS, PUPIL)
 SEED = 1000
 """The seed of a teaching run, and of the first of several: none of the pupils'."""
-EPOCHS = 3
+EPOCHS = {VANILLA: 3, WORDS: WORD_EPOCHS, PUPIL: 3}
 """Epochs of a teaching run at most; pupils may have more."""
 OF_TECHNIQUES = ("epsilon", "xi", "iterations", "weight", "neighbours", "reading")
-OF_UNLABELLED = ("unlabeled", "unlabeled_size", "unlabeled_ratio", "teacher")
+OF_UNLABELLED = ("unlabeled", "unlabeled_size", "unlabeled_ratio")
 
 
 def teaching_run(name: str, pupil: Config, seed: int = SEED) -> Config:
     """The config of the run so named that teaches a pupil."""
-    shorter = {option: min(EPOCHS, getattr(pupil, option)) for option in ("epochs", "patience")}
-    plain = dataclasses.replace(pupil, **shorter, context_penalty=0.0, calibrate=False, seed=seed)
-    if name == VANILLA:
-        unset: dict[str, Any] = dict.fromkeys((*OF_TECHNIQUES, *OF_UNLABELLED))
-        return dataclasses.replace(plain, **unset, technique="vanilla")
-    return dataclasses.replace(plain, technique="attention-vat", reading=None, teacher=TEACHERS)
+    shorter = {option: min(EPOCHS[name], getattr(pupil, option)) for option in ("epochs", "patience")}
+    alike = dataclasses.replace(pupil, **shorter, context_penalty=0.0, calibrate=False, seed=seed)
+    if name == PUPIL:
+        return dataclasses.replace(alike, technique="attention-vat", reading=None, teacher=TEACHERS)
+    unset: dict[str, Any] = dict.fromkeys((*OF_TECHNIQUES, "teacher"))
+    if name == WORDS:
+        return dataclasses.replace(alike, **(unset | {"epsilon": WORD_EPSILON}), technique=WORDS)
+    return dataclasses.replace(alike, **unset, **dict.fromkeys(OF_UNLABELLED), technique="vanilla")
 
 
 def open_teachers(
@@ -77,8 +82,9 @@ def open_teachers(
 def runs_named(name: str) -> list[tuple[str, int]]:
     """The runs that `NAME` or `NAME:NUMBER` stands for, each with its seed."""
     kind, _, number = name.partition(":")
-    if kind not in (VANILLA, PUPIL) or not (number or "1").isdecimal() or not int(number or 1):
-        raise UserError(f"no teacher {name!r} in experiments; name {LINEAR}, {VANILLA}, {PUPIL}, or {PUPIL}:2 for two")
+    if kind not in KINDS or not (number or "1").isdecimal() or not int(number or 1):
+        known = ", ".join((LINEAR, *KINDS))
+        raise UserError(f"no teacher {name!r} in experiments; name {known}, or {PUPIL}:2 for two")
     return [(kind, SEED + place) for place in range(int(number or 1))]
 
 
