@@ -62,6 +62,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         pool_words: bool = True,
         vector_words: int = 0,
         phrases: int = 0,
+        start: str | None = None,
         hidden: int = 256,
         attention: int = 128,
         decoder: Literal["paper", "joint"] = "paper",
@@ -103,6 +104,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.pool_words = pool_words
         self.vector_words = vector_words
         self.phrases = phrases
+        self.start = start
         self.hidden = hidden
         self.attention = attention
         self.decoder = decoder

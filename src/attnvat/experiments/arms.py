@@ -146,6 +146,8 @@ class Arm:
     """The learning rate where it is not the default."""
     teacher: str = ""
     """Whose predictions hold those of unlabelled texts; its own where empty."""
+    start: str = ""
+    """The teaching run whose weights it goes on from, if any."""
     searched: bool = True
 
     @property
@@ -161,6 +163,7 @@ class Arm:
         name += f", {self.epochs} epochs" if self.epochs else ""
         name += f", learning rate {self.learning_rate:g}" if self.learning_rate else ""
         name += f", taught by {told(self.teacher)}" if self.teacher else ""
+        name += f", from {told(self.start)}" if self.start else ""
         name += f", ε {self.epsilon:g}" if self.epsilon is not None else ""
         return name + (f", context penalty {self.context_penalty:g}" if self.context_penalty else "")
 
@@ -244,6 +247,8 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
         options["calibrate"] = True
     if arm.teacher:
         options |= {"teacher": arm.teacher, "weight": TAUGHT_WEIGHT}
+    if arm.start:
+        options["start"] = arm.start
     if arm.reading:
         options["reading"] = arm.reading
     if arm.epsilon is not None:

@@ -165,13 +165,14 @@ def taught_arms() -> list[Arm]:
     """Vanilla, without and with what the others begin from, VAT trained for long on its own predictions, and taught.
 
     First by vanilla runs and a linear model, then by runs so taught and a linear model, with a penalty on context. With
-    phrases, word-vat on reviews, and the others taught by such runs too.
+    phrases, word-vat on reviews, and the others taught by such a run too; the last also go on from that run.
     """
     arms = [
         replace(BEGUN, epochs=EPOCHS),
         replace(TAUGHT, teacher=TEACHERS),
         replace(TAUGHT, teacher=SECOND_TEACHERS, epochs=TAUGHT_EPOCHS, context_penalty=TRUTHFUL),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, epochs=TAUGHT_EPOCHS),
+        replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, start=WORD_VAT.technique),
     ]
     virtual = [replace(arm, technique=name) for name in ("attention-vat", "attention-ivat") for arm in arms]
     return [VANILLA, BEGUN_VANILLA, WORD_VAT, *virtual]

@@ -21,7 +21,7 @@ from attnvat.experiments.languages import open_language_of
 from attnvat.experiments.pools import PREFIX, open_pool
 from attnvat.experiments.records import Places, Records, run_record, search_record
 from attnvat.experiments.search import Tried, search
-from attnvat.experiments.teachers import open_teachers
+from attnvat.experiments.teachers import open_start, open_teachers
 from attnvat.experiments.trial import Trial, described
 from attnvat.models import Pretrained, from_pretrained
 from attnvat.progress import stderr
@@ -77,6 +77,8 @@ def perform_trial(trial: Trial, folder: Path, places: Places, display: Display |
     source = data["vectors"]
     if "language_model" in data:
         source = f"the language model of {data['language_model']['pool']['name']}, then {source}"
+    if "start" in data:
+        source = f"the {data['start']['name']} run it starts from, then {source}"
     return run_record(trial, result, history, evaluations, data | sizes(corpus, prepared, source), seconds)
 
 
@@ -144,6 +146,8 @@ def on_this_machine(
         config = dataclasses.replace(config, language_model=folder)
     if config.teacher:
         config, data["teacher"] = open_teachers(named, config, places.work, display)
+    if config.start:
+        config, data["start"] = open_start(named, config, places.work, display)
     return config, corpus, data
 
 

@@ -30,21 +30,22 @@ KINDS = (VANILLA, WORDS, PUPIL)
 SEED = 1000
 """The seed of a teaching run, and of the first of several: none of the pupils'."""
 EPOCHS = {VANILLA: 3, WORDS: WORD_EPOCHS, PUPIL: 3}
-"""Epochs of a teaching run at most; pupils may have more."""
+"""Epochs of a teaching run; pupils may have more or fewer."""
 OF_TECHNIQUES = ("epsilon", "xi", "iterations", "weight", "neighbours", "reading")
 OF_UNLABELLED = ("unlabeled", "unlabeled_size", "unlabeled_ratio")
 
 
 def teaching_run(name: str, pupil: Config, seed: int = SEED) -> Config:
     """The config of the run so named that teaches a pupil."""
-    shorter = {option: min(EPOCHS[name], getattr(pupil, option)) for option in ("epochs", "patience")}
-    alike = dataclasses.replace(pupil, **shorter, context_penalty=0.0, calibrate=False, seed=seed)
+    alike = dataclasses.replace(pupil, start=None, context_penalty=0.0, calibrate=False, seed=seed)
+    alike = dataclasses.replace(alike, epochs=EPOCHS[name], patience=EPOCHS[name])
     if name == PUPIL:
         return dataclasses.replace(alike, technique="attention-vat", reading=None, teacher=TEACHERS)
     unset: dict[str, Any] = dict.fromkeys((*OF_TECHNIQUES, "teacher"))
     if name == WORDS:
         return dataclasses.replace(alike, **(unset | {"epsilon": WORD_EPSILON}), technique=WORDS)
-    return dataclasses.replace(alike, **unset, **dict.fromkeys(OF_UNLABELLED), technique="vanilla")
+    unset |= dict.fromkeys(OF_UNLABELLED)
+    return dataclasses.replace(alike, **unset, technique="vanilla")
 
 
 def open_teachers(
@@ -54,12 +55,31 @@ def open_teachers(
 
     `named` is the pupil's config as a trial has it, `pupil` the one with this machine's paths.
     """
-    display = display or Silent()
     names = teachers(str(named.teacher))
+    runs = open_runs([name for name in names if name != LINEAR], named, pupil, work, display)
+    described: dict[str, Any] = {"names": names}
+    if runs:
+        described["runs"] = [read_json(folder / RESULT) for folder in runs]
+    linear = [LINEAR] if LINEAR in names else []
+    return dataclasses.replace(pupil, teacher=",".join([*map(str, runs), *linear])), described
+
+
+def open_start(
+    named: Config, pupil: Config, work: Path, display: Display | None = None
+) -> tuple[Config, dict[str, Any]]:
+    """The same for the run that a pupil goes on from."""
+    (folder,) = open_runs([str(named.start)], named, pupil, work, display)
+    return dataclasses.replace(pupil, start=str(folder)), {"name": named.start, **read_json(folder / RESULT)}
+
+
+def open_runs(
+    names: Sequence[str], named: Config, pupil: Config, work: Path, display: Display | None = None
+) -> list[Path]:
+    """The folders of the runs so named, trained if that was not done."""
+    display = display or Silent()
     runs = {
         work / "teachers" / Trial(teaching_run(kind, named, seed)).training: (kind, seed)
         for name in names
-        if name != LINEAR
         for kind, seed in runs_named(name)
     }
 
@@ -72,11 +92,7 @@ def open_teachers(
         fit(config, prepare(config, load_data(config)), folder, resume=(folder / CONFIG).exists(), display=display)
 
     share_out(list(runs), train)
-    described: dict[str, Any] = {"names": names}
-    if runs:
-        described["runs"] = [read_json(folder / RESULT) for folder in runs]
-    linear = [LINEAR] if LINEAR in names else []
-    return dataclasses.replace(pupil, teacher=",".join([*map(str, runs), *linear])), described
+    return list(runs)
 
 
 def runs_named(name: str) -> list[tuple[str, int]]:

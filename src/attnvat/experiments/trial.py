@@ -125,6 +125,7 @@ class Trial:
         parts += ["averaged"] if config.average else []
         parts += ["calibrated"] if config.calibrate else []
         parts += [f"taught-by-{config.teacher.replace(',', '-and-').replace(':', '-')}"] if config.teacher else []
+        parts += [f"from-{config.start}"] if config.start else []
         if config.language_model:
             parts.append(f"after-{config.language_model.removeprefix('pool:').replace(':', '-')}")
         parts += [f"{config.labeled_size}-labels"] if config.labeled_size else []

@@ -71,6 +71,9 @@ class Config:
     )
     dimension: int | None = option(None, "size of word vectors that are not read from a file (100)", "text")
 
+    start: str | None = option(
+        None, "folder of a finished run on the same labels: go on from its weights, with any technique", "model"
+    )
     hidden: int = option(256, "size of a state, both directions of the BiLSTM together", "model")
     attention: int = option(128, "size of the attention's hidden layer", "model")
     decoder: Literal["paper", "joint"] = option(
@@ -153,6 +156,8 @@ class Config:
                 "language_model has word vectors of its own, which learnt ones do not go with; "
                 "drop `vectors`, or name those it was pretrained with"
             )
+        if self.start and (self.vectors or "").partition(":")[0] == "learn":
+            raise UserError("start has word vectors of its own, which learnt ones do not go with; drop `vectors`")
         built = self.build_technique()
         if self.teacher and not built.virtual:
             raise UserError(f"technique {self.technique} has no use for a teacher; it is for VAT techniques")

@@ -26,6 +26,7 @@ from attnvat.text.vectors import Vectors, load_vectors, vector_words
 from attnvat.text.vocabulary import Vocabulary, build_vocabulary
 from attnvat.training.config import Config
 from attnvat.training.learnt_language import LearntLanguage, open_language
+from attnvat.training.starting_run import open_start
 from attnvat.training.unlabelled import Unlabelled
 
 DIMENSION = 100
@@ -65,13 +66,17 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
     train = few_labels(corpus.train, config.labeled_size, config.seed)
     validation = few_labels(corpus.validation, config.validation_size, config.seed, "validation")
     pool = Unlabelled.of(config, corpus, unlabelled)
-    language = open_language(config.language_model) if config.language_model else None
-    vocabulary, vectors = words_and_vectors(config, tokenizer, train, pool, language)
+    languages = [open_language(config.language_model)] if config.language_model else []
+    start = open_start(config.start) if config.start else None
+    if start:
+        start.refuse_misfits(config, corpus)
+        languages.append(start.language())
+    vocabulary, vectors = words_and_vectors(config, tokenizer, train, pool, languages)
     neighbours = config.resolved().neighbours
     if neighbours is not None:
         refuse_too_many(neighbours, len(vocabulary))
     bundle = initial_model(config, corpus, tokenizer, vocabulary, vectors)
-    if language:
+    for language in languages:
         language.begin(bundle.model)
     encoded = {
         "train": encode_examples(bundle, train, config.max_length),
@@ -79,9 +84,14 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         "test": encode_examples(bundle, corpus.test),
     }
     extra = pool.encode(bundle, config.max_length) if pool else None
+    phrases = [start.phrases(vocabulary)[0]] if start else []
     if config.phrases:
         read = [data for data in (encoded["train"], extra) if data]
-        bundle.model.know_phrases(phrases_of(read, len(vocabulary), config.phrases))
+        phrases.append(phrases_of(read, len(vocabulary), config.phrases))
+    if any(map(len, phrases)):
+        bundle.model.know_phrases(torch.unique(torch.cat(phrases)))
+    if start:
+        start.begin(bundle)
     hashes = {name: digest_of(dataset) for name, dataset in encoded.items()}
     hashes["vocabulary"] = hashlib.sha256("\n".join(vocabulary.words).encode("utf-8", "surrogatepass")).hexdigest()
     hashes["labels"] = hashlib.sha256(repr(corpus.labels).encode("utf-8", "surrogatepass")).hexdigest()
@@ -90,8 +100,10 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         hashes["unlabelled"] = digest_of(extra)
     if bundle.model.phrases is not None:
         hashes["phrases"] = digest(bundle.model.phrases.keys.numpy())
-    if language:
-        hashes["language_model"] = language.digest
+    if config.language_model:
+        hashes["language_model"] = languages[0].digest
+    if start:
+        hashes["start"] = start.digest
     taught, note = None, ""
     if config.teacher:
         if pool is None:
@@ -106,7 +118,8 @@ def prepare(config: Config, corpus: Corpus, unlabelled: Sequence[Example] | None
         hashes["teacher"] = digest_of_teachers(named)
     notes = [*corpus.notes, *describe(vocabulary, vectors, encoded["train"], extra)]
     notes += [note] if note else []
-    notes += [f"{bundle.model.config.phrases:,} pairs of words have vectors of their own"] if config.phrases else []
+    known = bundle.model.config.phrases
+    notes += [f"{known:,} pairs of words have vectors of their own"] if known else []
     notes += missed(config, tokenizer, vocabulary, validation)
     notes += without_effect(config, len(corpus.labels))
     metric = config.metric or corpus.metric
@@ -140,9 +153,9 @@ def words_and_vectors(
     tokenizer: Tokenizer,
     train: Sequence[Example],
     pool: Unlabelled | None,
-    language: LearntLanguage | None = None,
+    languages: Sequence[LearntLanguage] = (),
 ) -> tuple[Vocabulary, Vectors | None]:
-    """The vocabulary and the vectors of its words; those of a language model go before others."""
+    """The vocabulary and the vectors of its words; those of languages go before others, of the last before all."""
     pair = train[0].pair is not None
     labelled = words_of(train, tokenizer)
     learn, _, learn_from = (config.vectors or "").partition(":")
@@ -157,7 +170,7 @@ def words_and_vectors(
     if config.vectors and pool and config.pool_words:
         seen = counted(pool.all_words(tokenizer, pair))
         joining = [word for word, n in seen.most_common() if n >= config.min_frequency and word in known]
-    if language and config.pool_words:
+    for language in languages if config.pool_words else ():
         joining += language.vectors.words
     if config.vector_words:
         joining += list(dict.fromkeys(tokenizer.normalise(in_file)))[: config.vector_words]
@@ -171,7 +184,7 @@ def words_and_vectors(
         vectors = learn_vectors(texts, vocabulary.words, dimension=size, min_frequency=LEARN_MIN_FREQUENCY)
     elif config.vectors:
         vectors = load_vectors(config.vectors, vocabulary.words, data_dir=config.data_dir)
-    if language:
+    for language in languages:
         language.refuse_misfits(config.hidden, tokenizer, vectors)
         vectors = language.over(vectors, vocabulary.words)
     return vocabulary, vectors
