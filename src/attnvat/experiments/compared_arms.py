@@ -54,6 +54,8 @@ WORD_VAT = replace(WORD_VAT, epochs=WORD_EPOCHS, epsilon=WORD_EPSILON)
 """VAT of words on reviews, after a language model of them, with phrases."""
 WORD_TEACHERS = "word-vat,vanilla:2,linear"
 """Who teaches where VAT of words has learnt from the unlabelled texts before."""
+STARTED_EPOCHS = 2
+"""Epochs of runs that go on from such a run: they have less to learn."""
 LARGER = 512
 """Size of a state, of both directions together, that is twice the usual one."""
 
@@ -172,7 +174,7 @@ def taught_arms() -> list[Arm]:
         replace(TAUGHT, teacher=TEACHERS),
         replace(TAUGHT, teacher=SECOND_TEACHERS, epochs=TAUGHT_EPOCHS, context_penalty=TRUTHFUL),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, epochs=TAUGHT_EPOCHS),
-        replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, start=WORD_VAT.technique),
+        replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, start=WORD_VAT.technique, epochs=STARTED_EPOCHS),
     ]
     virtual = [replace(arm, technique=name) for name in ("attention-vat", "attention-ivat") for arm in arms]
     return [VANILLA, BEGUN_VANILLA, WORD_VAT, *virtual]
