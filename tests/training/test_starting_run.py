@@ -53,6 +53,15 @@ def test_a_run_begins_with_what_the_other_predicts(tmp_path: Path, pair: bool, p
     assert np.abs(answers(plain, corpus) - answers(first, corpus)).max() > 0.01
 
 
+def test_all_its_words_are_known_even_if_no_other_text_brings_any(tmp_path: Path) -> None:
+    trained(small(epochs=1), task(80), tmp_path)
+    few = replace(task(80), train=task(80).train[:10])
+    kept = prepare(small(start=str(tmp_path), pool_words=False), few).bundle.vocabulary
+    words = set(from_pretrained(tmp_path).vocabulary.words)
+    assert words <= set(kept.words)
+    assert not words <= set(prepare(small(pool_words=False), few).bundle.vocabulary.words)
+
+
 def test_a_word_that_the_other_did_not_have_gets_its_usual_vector(tmp_path: Path) -> None:
     corpus = task(80)
     trained(small(epochs=1), corpus, tmp_path / "run")

@@ -30,9 +30,10 @@ from attnvat.training.language_model import LanguageModel
 from attnvat.training.learnt_language import FILE, LearntLanguage, open_language
 from attnvat.training.memory import keep_memory
 from attnvat.training.optimiser import TouchedRowsAdam, optimiser_tensors, restore_optimisers
-from attnvat.training.prepare import DIMENSION, digest, fill
+from attnvat.training.prepare import digest, fill
 from attnvat.training.run import check_folder, locked
 from attnvat.training.unlabelled import Unlabelled
+from attnvat.training.words import DIMENSION
 
 CHECKPOINTS = "checkpoints"
 HELD_OUT = 1_000
