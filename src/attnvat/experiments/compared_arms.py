@@ -131,12 +131,14 @@ def context_arms() -> list[Arm]:
     """Vanilla and the paper's two techniques without and with a penalty on context, the latter also with news.
 
     With news the searched ε is next to nothing; the recipe sets one that perturbs, and attention-vat also has it with a
-    stricter penalty.
+    stricter penalty. With that penalty both also have averaged weights, which are to give back what it costs in F1.
     """
     names = ("vanilla", "attention-vat", "attention-ivat")
     alone = [Arm(name, context_penalty=penalty) for name in names for penalty in (0.0, *PENALTIES)]
     semi = [Arm(n, unlabelled=True, whole=True, context_penalty=p) for n in names[1:] for p in (0.0, PENALTIES[0])]
-    recipes = [RECIPE, replace(RECIPE, context_penalty=STRICTER), replace(RECIPE, technique="attention-ivat")]
+    stricter = replace(RECIPE, context_penalty=STRICTER)
+    averaged = [replace(stricter, technique=name, averaged=True) for name in names[1:]]
+    recipes = [RECIPE, stricter, replace(RECIPE, technique="attention-ivat"), *averaged]
     return [*alone, WIDE_VANILLA, *semi, *recipes]
 
 
