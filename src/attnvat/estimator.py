@@ -48,6 +48,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         neighbours: int | None = None,
         reading: str | None = None,
         teacher: str | None = None,
+        word_epsilon: float = 0.0,
         context_penalty: float = 0.0,
         unlabeled_ratio: float | None = None,
         vectors: str | None = None,
@@ -90,6 +91,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.neighbours = neighbours
         self.reading = reading
         self.teacher = teacher
+        self.word_epsilon = word_epsilon
         self.context_penalty = context_penalty
         self.unlabeled_ratio = unlabeled_ratio
         self.vectors = vectors

@@ -167,13 +167,16 @@ def test_pupils_share_a_teacher_that_is_trained_once_and_named_without_its_path(
 
 
 def test_a_teaching_run_has_nothing_of_its_pupil_but_what_both_need() -> None:
-    taught = Arm("attention-ivat", unlabelled=True, teacher="vanilla,linear", calibrated=True, context_penalty=0.1)
+    special: dict[str, Any] = {"calibrated": True, "context_penalty": 0.1, "word_epsilon": 1.5}
+    taught = Arm("attention-ivat", unlabelled=True, teacher="vanilla,linear", **special)
     (pupil,) = trials_of(taught, "sst", Setup(), [3], {})
     with_seed: Any = ("sst", Setup(), [1001], {})
     plain = config_of(Arm("vanilla"), "sst", Setup(), seed=1000)
     assert teaching_run("vanilla", pupil.config) == replace(plain, epochs=3, patience=3)
     first = teaching_run("pupil", pupil.config, seed=1001)
-    (alike,) = trials_of(replace(taught, technique="attention-vat", calibrated=False, context_penalty=0), *with_seed)
+    (alike,) = trials_of(
+        replace(taught, technique="attention-vat", **dict.fromkeys(special, 0) | {"calibrated": False}), *with_seed
+    )
     assert first == replace(alike.config, teacher="vanilla:2,linear", epochs=3, patience=3)
     # VAT of words learns from its own predictions of the pupil's unlabelled texts, each of which counts as usual.
     words = teaching_run("word-vat", pupil.config, seed=1001)

@@ -224,6 +224,15 @@ def test_an_arm_with_larger_states_is_no_reference_and_has_the_plain_arms_search
     assert (plain.reference, arm.reference) == (True, False)
 
 
+def test_an_arm_that_moves_words_too_has_the_plain_arms_search() -> None:
+    plain = Arm("attention-vat")
+    arm = dataclasses.replace(plain, word_epsilon=1.5)
+    assert plan_of(arm, "sst", Setup()) == plan_of(plain, "sst", Setup())
+    (trial,) = trials_of(arm, "sst", Setup(), [0], {})
+    assert trial.config.word_epsilon == 1.5
+    assert (trial.name, arm.title) == ("sst-attention-vat-words1.5-seed0", "attention-vat, words moved by 1.5")
+
+
 def test_an_arm_can_be_trained_for_longer_after_a_language_model_of_more_passes() -> None:
     arm = Arm("attention-ivat", pretrained="near", averaged=True)
     longer = dataclasses.replace(arm, passes=3, epochs=12)

@@ -38,6 +38,7 @@ def test_the_name_is_site_objective_basis(name: str) -> None:
         ("vanilla", {"epsilon": 1.0}, "takes no option 'epsilon'"),
         ("attention-vat", {"epsilom": 1.0}, "did you mean 'epsilon'"),
         ("vanilla", {"context_penalty": -1.0}, "context_penalty is -1"),
+        ("attention-at", {"word_epsilon": -1.0}, "word_epsilon is -1"),
     ],
 )
 def test_impossible_options_are_refused_by_name(name: str, options: dict[str, object], says: str) -> None:
@@ -54,5 +55,5 @@ def test_techniques_that_need_labels_refuse_unlabelled_text(name: str) -> None:
 @pytest.mark.parametrize("name", TECHNIQUES)
 def test_every_technique_says_what_it_is_and_takes_its_own_options(name: str) -> None:
     assert TECHNIQUES[name]
-    known = {"epsilon", "xi", "iterations", "weight", "neighbours", "reading", "context_penalty"}
+    known = {"epsilon", "xi", "iterations", "weight", "neighbours", "reading", "context_penalty", "word_epsilon"}
     assert {"context_penalty"} <= set(options_of(name)) <= known

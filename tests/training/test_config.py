@@ -56,6 +56,7 @@ OTHER: dict[str, Any] = {
     "reading": "shared",
     "teacher": "runs/a,runs/b",
     "context_penalty": 0.1,
+    "word_epsilon": 0.2,
     "batch_size": 5,
     "learning_rate": 1e-5,
     "l2": 0.0,
@@ -214,7 +215,7 @@ def test_impossible_values_are_refused_by_name(wrong: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", TECHNIQUES)
 def test_a_technique_takes_its_options_and_no_other(name: str) -> None:
     values = {"epsilon": 0.3, "xi": 0.2, "iterations": 2, "weight": 2.0, "neighbours": 4, "reading": "shared"}
-    values |= {"context_penalty": 0.1}
+    values |= {"context_penalty": 0.1, "word_epsilon": 0.2}
     for option, value in values.items():
         if option in options_of(name):
             assert getattr(Config(technique=name, **{option: value}).resolved(), option) == value

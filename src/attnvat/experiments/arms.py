@@ -124,6 +124,8 @@ class Arm:
     epsilon: float | None = None
     """ε where it is set; nothing is searched then."""
     context_penalty: float = 0.0
+    word_epsilon: float = 0.0
+    """Norm by which words are moved too, where attention is."""
     pretrained: Literal["", "far", "near"] = ""
     """Whether it starts from a language model: of the usual unlabelled text, or of the task's own kind."""
     passes: int = 1
@@ -165,6 +167,7 @@ class Arm:
         name += f", taught by {told(self.teacher)}" if self.teacher else ""
         name += f", from {told(self.start)}" if self.start else ""
         name += f", ε {self.epsilon:g}" if self.epsilon is not None else ""
+        name += f", words moved by {self.word_epsilon:g}" if self.word_epsilon else ""
         return name + (f", context penalty {self.context_penalty:g}" if self.context_penalty else "")
 
     @property
@@ -195,8 +198,8 @@ class Arm:
         """The arm whose search decides for this one.
 
         Whatever the unlabelled text, its amount and its mixing, one search decides; also for penalties on context and
-        language models, for more words, for phrases, for larger states, for averaged weights and for all small label
-        counts.
+        language models, for more words, for words moved too, for phrases, for larger states, for averaged weights and
+        for all small label counts.
         """
         return Arm(self.technique, self.unlabelled, reading=self.reading, labels=FEW if self.labels else None)
 
@@ -253,7 +256,7 @@ def config_of(arm: Arm, corpus: str, setup: Setup, seed: int) -> Config:
         options["reading"] = arm.reading
     if arm.epsilon is not None:
         options["epsilon"] = arm.epsilon
-    return Config(**options, context_penalty=arm.context_penalty)
+    return Config(**options, context_penalty=arm.context_penalty, word_epsilon=arm.word_epsilon)
 
 
 def plan_of(arm: Arm, corpus: str, setup: Setup) -> SearchPlan | None:

@@ -169,7 +169,8 @@ def taught_arms() -> list[Arm]:
     """Vanilla, without and with what the others begin from, VAT trained for long on its own predictions, and taught.
 
     First by vanilla runs and a linear model, then by runs so taught and a linear model, with a penalty on context. With
-    phrases, word-vat on reviews, and the others taught by such a run too; the last also go on from that run.
+    phrases, word-vat on reviews, and the others taught by such a run too, which some also go on from; the last have no
+    such teacher and move words themselves.
     """
     arms = [
         replace(BEGUN, epochs=EPOCHS),
@@ -177,6 +178,7 @@ def taught_arms() -> list[Arm]:
         replace(TAUGHT, teacher=SECOND_TEACHERS, epochs=TAUGHT_EPOCHS, context_penalty=TRUTHFUL),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, epochs=TAUGHT_EPOCHS),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, start=WORD_VAT.technique, epochs=STARTED_EPOCHS),
+        replace(TAUGHT_PHRASES, word_epsilon=WORD_EPSILON, epochs=TAUGHT_EPOCHS),
     ]
     virtual = [replace(arm, technique=name) for name in ("attention-vat", "attention-ivat") for arm in arms]
     return [VANILLA, BEGUN_VANILLA, WORD_VAT, *virtual]

@@ -62,6 +62,11 @@ def differences_from_paper(records: Records) -> list[str]:
             "Rows that name a context penalty have one of our own, which is not in the paper, at the ε (vanilla: the "
             "dropout) that was chosen without it, or at one set by hand on a validation seed where the row names it."
         )
+    if any(run["config"].get("word_epsilon") for run in runs):
+        found.append(
+            "Rows that name moved words perturb words too, by a norm set by hand, in the same pass as attention "
+            "(`--word-epsilon`); the paper perturbs either. ε and dropout are those chosen without."
+        )
     if any(run["config"].get("phrases") for run in runs):
         found.append(
             "Rows that name phrases give the commonest pairs of words in a row, so many at most, vectors of their own "

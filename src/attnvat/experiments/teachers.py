@@ -37,7 +37,7 @@ OF_UNLABELLED = ("unlabeled", "unlabeled_size", "unlabeled_ratio")
 
 def teaching_run(name: str, pupil: Config, seed: int = SEED) -> Config:
     """The config of the run so named that teaches a pupil."""
-    alike = dataclasses.replace(pupil, start=None, context_penalty=0.0, calibrate=False, seed=seed)
+    alike = dataclasses.replace(pupil, start=None, context_penalty=0.0, word_epsilon=0.0, calibrate=False, seed=seed)
     alike = dataclasses.replace(alike, epochs=EPOCHS[name], patience=EPOCHS[name])
     if name == PUPIL:
         return dataclasses.replace(alike, technique="attention-vat", reading=None, teacher=TEACHERS)

@@ -117,6 +117,7 @@ class Trial:
         parts = [config.data.rpartition("/")[2], config.technique]
         parts += [config.reading] if config.reading else []
         parts += [f"context{config.context_penalty:g}"] if config.context_penalty else []
+        parts += [f"words{config.word_epsilon:g}"] if config.word_epsilon else []
         if config.technique != "vanilla" and config.dropout != Config.dropout:
             parts.append(f"dropout{config.dropout:.3g}")
         parts += ["wide"] if config.vector_words else []

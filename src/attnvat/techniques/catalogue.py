@@ -37,6 +37,7 @@ class Options:
     neighbours: int = 15
     reading: str = DEFAULT_READING
     context_penalty: float = 0.0
+    word_epsilon: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.epsilon >= 0:
@@ -53,6 +54,8 @@ class Options:
             raise UserError(f"neighbours is {self.neighbours}; it must be at least 1")
         if not self.context_penalty >= 0:
             raise UserError(f"context_penalty is {self.context_penalty}; it must be 0 or more")
+        if not self.word_epsilon >= 0:
+            raise UserError(f"word_epsilon is {self.word_epsilon}; the norm of a perturbation must be 0 or more")
 
 
 def options_of(name: str) -> tuple[str, ...]:
@@ -67,6 +70,8 @@ def options_of(name: str) -> tuple[str, ...]:
         taken += ["xi", "iterations"]
     if kind.startswith("i"):
         taken.append("neighbours" if site == "word" else "reading")
+    if site == "attention":
+        taken.append("word_epsilon")
     return tuple(taken)
 
 
@@ -85,14 +90,8 @@ def technique(name: str, **options: Any) -> Technique:
     basis: Basis = FreeBasis()
     if kind.startswith("i"):
         basis = NeighbourBasis(chosen.neighbours) if site_name == "word" else DifferenceBasis(chosen.reading)
-    return PerturbationTechnique(
-        name,
-        site,
-        objective,
-        basis,
-        chosen.epsilon,
-        chosen.xi,
-        chosen.iterations,
-        chosen.weight,
-        chosen.context_penalty,
-    )
+    shared = (chosen.xi, chosen.iterations, chosen.weight)
+    words = None
+    if chosen.word_epsilon:
+        words = PerturbationTechnique("words", WordSite(), objective, FreeBasis(), chosen.word_epsilon, *shared)
+    return PerturbationTechnique(name, site, objective, basis, chosen.epsilon, *shared, chosen.context_penalty, words)

@@ -25,6 +25,10 @@ class Objective(Protocol):
         """What has the worst direction as its gradient at r = 0, up to sign (B,); None where nothing has."""
         ...
 
+    def further(self, logits: Tensor, target: Tensor, batch: Batch) -> Tensor:
+        """What grows as logits that have left the clean ones, `target`, get worse (B,)."""
+        ...
+
 
 class SupervisedLoss:
     """AT: the negative log-likelihood of the label under the perturbation."""
@@ -41,6 +45,10 @@ class SupervisedLoss:
         if batch.labels is None:
             raise ValueError("adversarial training needs labels")
         return negative_log_likelihood(logits, batch.labels)
+
+    def further(self, logits: Tensor, target: Tensor, batch: Batch) -> Tensor:  # noqa: ARG002
+        """The loss again (B,)."""
+        return self.slope(logits, batch)
 
 
 class VirtualLoss:
@@ -61,3 +69,7 @@ class VirtualLoss:
         iterations from anywhere would find at once if ξ could be 0.
         """
         return logits if logits.dim() == 1 else None
+
+    def further(self, logits: Tensor, target: Tensor, batch: Batch) -> Tensor:
+        """Two classes: how far the logit is from where it was, which rounding does not blur (B,). More: the KL."""
+        return (logits - target.detach()).abs() if logits.dim() == 1 else self(logits, target, batch)

@@ -25,7 +25,11 @@ class Pass(NamedTuple):
 
 def clean_pass(model: AttentionModel, batch: Batch) -> Pass:
     """The unperturbed pass of a batch."""
-    vectors = model.embed(batch)
+    return pass_of(model, model.embed(batch), batch)
+
+
+def pass_of(model: AttentionModel, vectors: Tensor, batch: Batch) -> Pass:
+    """The pass of these word vectors (B, T, d), the batch's own or others in their place."""
     states, scores = model.encode(vectors, batch)
     return Pass(vectors, states, scores, model.decode(states, scores, batch))
 
@@ -71,8 +75,7 @@ class WordSite:
 
     def perturbed(self, model: AttentionModel, clean: Pass, r: Tensor, batch: Batch) -> Tensor:
         """Logits of the words moved by r."""
-        states, scores = model.encode(clean.vectors + r, batch)
-        return model.decode(states, scores, batch)
+        return pass_of(model, clean.vectors + r, batch).logits
 
 
 class AttentionSite:

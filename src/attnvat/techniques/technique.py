@@ -13,13 +13,13 @@ from attnvat.errors import UserError
 from attnvat.models.contract import AttentionModel
 from attnvat.models.dropout import same_dropout
 from attnvat.models.probability import negative_log_likelihood
-from attnvat.techniques.bases import Basis, NeighbourBasis, at_least_float32
+from attnvat.techniques.bases import Basis, Frame, NeighbourBasis, at_least_float32
 from attnvat.techniques.context import context
 from attnvat.techniques.gradient_ahead import gradient_ahead
 from attnvat.techniques.noise import draw_seed, sentence_noise
 from attnvat.techniques.norms import dot, normalised, sentence_norm, unit
 from attnvat.techniques.objectives import Objective
-from attnvat.techniques.sites import Pass, Site, clean_pass
+from attnvat.techniques.sites import Pass, Site, clean_pass, pass_of
 from attnvat.text.batch import Batch
 
 
@@ -34,7 +34,7 @@ class StepLoss:
     adversarial: Tensor
     """Mean loss under the perturbation, before λ; 0 for vanilla."""
     norm: Tensor
-    """Mean l2 norm of the perturbation over all sentences."""
+    """Mean l2 norm of the perturbation over all sentences; not that of words which are moved besides."""
     vanished: Tensor
     """Number of sentences whose gradient vanished and that were therefore not perturbed."""
     context: Tensor
@@ -112,6 +112,8 @@ class PerturbationTechnique:
     """λ, the weight of the adversarial loss."""
     context_penalty: float = 0.0
     """Weight of the context in the words' states."""
+    words: PerturbationTechnique | None = None
+    """What moves the words before attention is moved, in the same pass, if anything does."""
 
     @property
     def virtual(self) -> bool:
@@ -135,7 +137,8 @@ class PerturbationTechnique:
     ) -> StepLoss:
         """The whole loss of one step.
 
-        NLL over the labelled texts + λ · mean over all texts of the perturbed loss, and the penalty on context.
+        NLL over the labelled texts + λ · mean over all texts of the perturbed loss, and the penalty on context, which
+        is of the moved words where words are moved besides.
         `taught` are the logits that VAT holds those of the unlabelled texts to, where they are not the model's own.
         """
         if not self.virtual:
@@ -145,17 +148,22 @@ class PerturbationTechnique:
         for batch in (labelled,) if unlabelled is None else (labelled, unlabelled):
             with same_dropout():
                 clean, g = clean_pass(model, batch), None
+                first, read = self.words or self, clean
                 if batch is labelled:
                     supervised = _supervised(clean, labelled).mean()
-                    if self.loss_gives_direction(clean):
+                    if first.loss_gives_direction(clean):
                         supervised, g = gradient_ahead(supervised, clean.vectors, model)
-                found = self.find(model, clean, batch, seed, g)
-                perturbed = self.site.perturbed(model, clean, found.r, batch)
+                found = first.find(model, clean, batch, seed, g)
+                vanished.append(found.vanished)
+                if self.words:
+                    read = pass_of(model, clean.vectors + found.r, batch)
+                    found = self.find_further(model, read, clean.logits, batch)
+                    vanished[-1] = vanished[-1] | found.vanished
+                perturbed = self.site.perturbed(model, read, found.r, batch)
                 target = clean.logits if batch is labelled or taught is None else taught
                 terms.append(self.objective(perturbed, target, batch))
             norms.append(sentence_norm(found.r))
-            vanished.append(found.vanished)
-            contexts.append(context(model, clean, batch) if self.context_penalty else torch.zeros_like(norms[-1]))
+            contexts.append(context(model, read, batch) if self.context_penalty else torch.zeros_like(norms[-1]))
         adversarial, held = joined(terms).mean(), joined(contexts).mean()
         return StepLoss(
             total=supervised + self.weight * adversarial + self.context_penalty * held,
@@ -188,8 +196,7 @@ class PerturbationTechnique:
         g = self.slope_gradient(model, clean, batch) if g is None else g
         if not self.virtual:
             assert g is not None
-            direction, vanished = unit(frame.direction(g) * mask)
-            return Perturbation(self.epsilon * direction, vanished)
+            return self.along(g, frame, mask)
         real, dtype = mask.view(mask.shape[:2]), at_least_float32(self.site.value(held))
         start = frame.start(lambda width: sentence_noise(self.site.ids(batch), real, width, seed, dtype))
         direction, line = normalised(start), None if g is None else unit(g * mask)[0]
@@ -202,6 +209,19 @@ class PerturbationTechnique:
                 # What a step along `direction` does to the logit decides which way along the line is uphill.
                 worse = line * dot(line, direction).sign()
             direction, vanished = unit(frame.direction(worse) * mask)
+        return Perturbation(self.epsilon * direction, vanished)
+
+    def find_further(self, model: AttentionModel, moved: Pass, target: Tensor, batch: Batch) -> Perturbation:
+        """The worst perturbation where words have been moved already: straight uphill, for nothing is flat there."""
+        held = moved.detach()
+        value = self.site.value(held)
+        further = partial(self.objective.further, target=target)
+        g = self.gradient(model, held, batch, torch.zeros_like(value, dtype=at_least_float32(value)), further)
+        return self.along(g, self.basis.frame(model, held, batch, self.site), self.site.mask(batch))
+
+    def along(self, g: Tensor, frame: Frame, mask: Tensor) -> Perturbation:
+        """The perturbation of norm ε that goes along a gradient as far as the basis allows."""
+        direction, vanished = unit(frame.direction(g) * mask)
         return Perturbation(self.epsilon * direction, vanished)
 
     def slope_gradient(self, model: AttentionModel, clean: Pass, batch: Batch) -> Tensor | None:

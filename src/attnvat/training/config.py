@@ -93,6 +93,9 @@ class Config:
         "VAT: whose predictions hold those of unlabelled texts, not its own: a run folder, linear, or several by comma",
         "technique",
     )
+    word_epsilon: float = option(
+        0.0, "attention techniques: words are moved too in each step, by this norm; doubles its time", "technique"
+    )
     context_penalty: float = option(
         0.0, "penalty on other words in a word's state; 0.1 brings attention nearer to what counts", "technique"
     )
@@ -171,6 +174,8 @@ class Config:
         """The technique with the options that are set; those it does not take are refused."""
         names = ("epsilon", "xi", "iterations", "weight", "neighbours", "reading", "context_penalty")
         chosen = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if self.word_epsilon:
+            chosen["word_epsilon"] = self.word_epsilon
         return technique(self.technique, **chosen)
 
     def resolved(self) -> Config:
