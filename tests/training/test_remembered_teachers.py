@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +49,13 @@ def test_a_pupil_with_another_seed_hears_the_same_without_asking(asked: list[Seq
     assert [note for note in notes if "taught by" in note] == [note for note in same_notes if "taught by" in note] != []
 
 
+def test_pupils_that_come_together_ask_once(asked: list[Sequence[str]]) -> None:
+    with ThreadPoolExecutor(2) as both:
+        first, second = both.map(taught, [PUPIL, replace(PUPIL, seed=5)])
+    assert asked == [["linear"]]
+    torch.testing.assert_close(first[0], second[0], rtol=0, atol=0)
+
+
 def test_another_question_is_asked(asked: list[Sequence[str]], tmp_path: Path) -> None:
     def other(examples: Sequence[Example], **change: str) -> list[Example]:
         return [replace(examples[0], **change), *examples[1:]]  # type: ignore[arg-type]
@@ -78,7 +86,7 @@ def test_what_is_not_whole_is_asked_again_and_a_cache_that_cannot_be_written_is_
     asked: list[Sequence[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, _ = taught()
-    (kept,) = (tmp_path / "cache" / "teachers").iterdir()
+    (kept,) = (tmp_path / "cache" / "teachers").glob("*.safetensors")
     kept.write_bytes(kept.read_bytes()[:-7])
     again, _ = taught()
     assert len(asked) == 2

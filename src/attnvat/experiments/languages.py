@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 from pathlib import Path
 from typing import Any
 
 from attnvat.corpora import Corpus
 from attnvat.experiments.pools import PREFIX, open_pool
+from attnvat.storage import one_at_a_time
 from attnvat.training.pretrain import PretrainOptions, pretrain
 
 
@@ -29,10 +29,7 @@ def open_language_of(
     kind, passes = pool_and_passes(name)
     pool = open_pool(kind, corpus, None, work, data_dir, vectors)
     folder = work / "languages" / f"{name.removeprefix(PREFIX).replace(':', '-')}-for-{corpus.name}-{hidden}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(f".{folder.name}.lock").open("w") as handle:
-        # Runs that start together wait here for the one that pretrains.
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with one_at_a_time(folder):
         options = PretrainOptions(pool.spec, vectors=vectors, hidden=hidden, passes=passes)
         learnt = pretrain(options, folder, data_dir)
     told = {key: value for key, value in learnt.description["options"].items() if key != "texts"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from attnvat.corpora import Corpus, evaluation_texts
 from attnvat.errors import UserError, nearest
 from attnvat.pool import BuildOptions, Pool, build_pool, open_source, select
 from attnvat.pool.selection import FOLDER
+from attnvat.storage import one_at_a_time
 
 PREFIX = "pool:"
 
@@ -52,10 +52,7 @@ def open_pool(
         raise UserError(f"no pool {kind!r}; {nearest(kind, POOLS)}")
     plan = POOLS[kind]
     folder = work / "pools" / f"{kind}-for-{corpus.name}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(f".{folder.name}.lock").open("w") as handle:
-        # Runs that start together wait here for the one that builds.
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with one_at_a_time(folder):
         pool = built(plan, corpus, folder, data_dir)
         described: dict[str, Any] = {
             "name": kind,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from rich.markup import escape
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from attnvat.errors import UserError
 from attnvat.progress import stderr
-from attnvat.storage import atomic_write, cache_dir
+from attnvat.storage import atomic_write, cache_dir, one_at_a_time
 from attnvat.training.teacher import Lesson, digest_of_teachers, taught_logits
 
 VERSION = 1
@@ -21,15 +22,23 @@ VERSION = 1
 
 
 def remembered_logits(names: Sequence[str], lesson: Lesson) -> tuple[Tensor, str]:
-    """What `taught_logits` gives; teachers that were asked the same before are not asked again."""
+    """What `taught_logits` gives; teachers that were asked the same before are not asked again.
+
+    Of processes that come with the same question one asks, and the others wait for what it hears.
+    """
     try:
         path = cache_dir() / "teachers" / f"{question(names, lesson)}.safetensors"
     except OSError:
         # A teacher is not there; asking it says which one, and why.
         return taught_logits(names, lesson)
-    known = read(path)
-    if known:
-        return known
+    with ExitStack() as stack:
+        with suppress(OSError):  # where nothing can be kept, there is nothing to wait for
+            stack.enter_context(one_at_a_time(path))
+        return read(path) or asked(names, lesson, path)
+
+
+def asked(names: Sequence[str], lesson: Lesson, path: Path) -> tuple[Tensor, str]:
+    """What the teachers say now, also kept for the next who asks."""
     logits, note = taught_logits(names, lesson)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
