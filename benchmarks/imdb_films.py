@@ -2,7 +2,7 @@
 
     python benchmarks/imdb_films.py        # needs $ATTNVAT_DATA with IMDB's archive; reads results/
 
-Prints the figures of docs/techniques.md, "Long reviews".
+Prints the figures of docs/long-reviews.md.
 """
 
 from __future__ import annotations

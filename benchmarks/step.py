@@ -39,6 +39,7 @@ MEMORY_GOAL = 1.1
 LONG = 2000
 HELD = "vanilla with a penalty on context"
 PHRASED = "vanilla with phrases"
+MOVED = "attention-vat that moves words"
 PHRASES = 100_000
 
 
@@ -90,7 +91,11 @@ def step_times(width: int, rounds: int) -> dict[str, float]:
         return run
 
     jobs = {name: job(technique(name)) for name in TECHNIQUES}
-    more = {HELD: job(technique("vanilla", context_penalty=0.1)), PHRASED: job(technique("vanilla"), phrased)}
+    more = {
+        HELD: job(technique("vanilla", context_penalty=0.1)),
+        PHRASED: job(technique("vanilla"), phrased),
+        MOVED: job(technique("attention-vat", word_epsilon=1.0)),
+    }
     return interleaved(jobs | more, rounds)
 
 
@@ -154,7 +159,7 @@ def main() -> None:
     measured = {width: times_by_process("step_times", width, rounds[width], processes) for width in LENGTHS}
     print("| technique | " + " | ".join(f"T = {width}" for width in LENGTHS) + " |")
     print("|---|" + "---:|" * len(LENGTHS))
-    for name in (*TECHNIQUES, HELD, PHRASED):
+    for name in (*TECHNIQUES, HELD, PHRASED, MOVED):
         cells = []
         for width in LENGTHS:
             ratio = middle(measured[width], name, "vanilla")

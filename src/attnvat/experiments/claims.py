@@ -1,0 +1,109 @@
+"""What the paper reports of its own two techniques with unlabelled text, and which of our rows reach it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attnvat.experiments.catalogue import EXPERIMENTS
+from attnvat.experiments.paper_numbers import CORRELATION, PREDICTION
+from attnvat.experiments.rows import NOT_RUN, PEARSON, SCORE, TITLES, WHOLE_COLUMN, Reader, Row
+from attnvat.report.tables import Cell, Table, number
+
+CLAIMED = ("attention-vat", "attention-ivat")
+"""The paper's own techniques."""
+FAITHFUL = "table-prediction"
+"""The experiment whose arms are the paper's."""
+OURS = (
+    "table-mixing",
+    "table-dropout",
+    "table-context",
+    "table-pretraining",
+    "table-averaging",
+    "table-teacher",
+    "table-phrases",
+    "table-larger",
+)
+"""Experiments on options that are not in the paper, and may reach what it reports."""
+MEASURES = ((SCORE, PREDICTION, 2), (PEARSON, CORRELATION, 3))
+"""What is claimed, the paper's numbers of it, and with how many digits."""
+
+
+def claims_in_short(reader: Reader) -> Table:
+    """Of each claim the plain recipe's numbers, and a row that reaches both of the paper's, if one does.
+
+    Of several that do, it is the one with most seeds, and then the first.
+    """
+    cells: list[Sequence[Cell]] = []
+    for corpus in ("sst", "imdb"):
+        rows = claiming_rows(reader, corpus)
+        for technique in CLAIMED:
+            own = [row for row in rows if row.arm.technique == technique]
+            plain, *_ = own
+            paper = [number(table[technique][corpus], digits) for _, table, digits in MEASURES]
+            reaching = [row for row in own if all(reached(row, corpus))]
+            found = max(reaching, key=lambda row: len(row.records)) if reaching else None
+            said = f"{found.arm.name}{begun(found)} ({seeds(found)})" if found else highest(own)
+            cells.append(
+                [TITLES[corpus], technique, *paper, *numbers(plain), *(numbers(found) if found else ["–", "–"]), said]
+            )
+    columns = ["corpus", "technique", "paper: F1", "correlation", "plain recipe: F1", "correlation"]
+    return Table([*columns, "with options: F1", "correlation", "which"], cells)
+
+
+def claims_table(reader: Reader) -> Table:
+    """All rows of the claimed techniques, and whether each reaches the paper's numbers.
+
+    The arms of the paper's tables are shown in any case, our other ones once they are run.
+    """
+    cells: list[Sequence[Cell]] = []
+    for corpus in ("sst", "imdb"):
+        for row in claiming_rows(reader, corpus):
+            arm = row.arm
+            line: list[Cell] = [TITLES[corpus], arm.name, row.pretrained, row.unlabelled, row.mixed, len(row.records)]
+            for text, (_, table, digits), yes in zip(numbers(row), MEASURES, reached(row, corpus), strict=True):
+                said = NOT_RUN if yes is None else "yes" if yes else "no"
+                line += [text, number(table[arm.technique][corpus], digits), said]
+            cells.append([*line, row.whole])
+    columns = ["corpus", "technique", "language model of", "unlabelled", "for each labelled", "seeds"]
+    return Table([*columns, "F1", "paper", "reached", "correlation", "paper", "reached", WHOLE_COLUMN], cells)
+
+
+def claiming_rows(reader: Reader, corpus: str) -> list[Row]:
+    """The claimed techniques' rows with unlabelled text: the paper's, and ours that are run."""
+    faithful = EXPERIMENTS[FAITHFUL].arms[corpus]
+    arms = dict.fromkeys([*faithful, *(arm for name in OURS for arm in EXPERIMENTS[name].arms.get(corpus, []))])
+    rows = [reader.row(arm, corpus) for arm in arms if arm.unlabelled and arm.technique in CLAIMED]
+    return [row for row in rows if row.arm in faithful or row.records]
+
+
+def reached(row: Row, corpus: str) -> list[bool | None]:
+    """Whether the row's mean of each measure is at least the paper's number; None where it was not run."""
+    found = []
+    for measure, table, digits in MEASURES:
+        mean = row.mean(measure)
+        found.append(None if mean is None else round(mean, digits) >= table[row.arm.technique][corpus])
+    return found
+
+
+def numbers(row: Row) -> list[Cell]:
+    """The row's measures as text."""
+    return [row.text(measure, digits) for measure, _, digits in MEASURES]
+
+
+def begun(row: Row) -> str:
+    """What the row begins from, where that is a language model."""
+    return f", language model of {row.pretrained}" if row.arm.pretrained else ""
+
+
+def seeds(row: Row) -> str:
+    """How many seeds a row has."""
+    return f"{len(row.records)} seed{'s' if len(row.records) > 1 else ''}"
+
+
+def highest(rows: list[Row]) -> str:
+    """The highest of each measure, where no row reaches both."""
+    found = []
+    for (measure, _, digits), name in zip(MEASURES, ("F1", "correlation"), strict=True):
+        means = [mean for row in rows if (mean := row.mean(measure)) is not None]
+        found += [f"{name} {number(max(means), digits)}"] if means else []
+    return f"none reaches both; highest of all rows: {', '.join(found)}" if found else NOT_RUN
