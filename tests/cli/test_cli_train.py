@@ -37,6 +37,15 @@ def test_train_leaves_a_run_that_everything_else_can_use(attnvat: Attnvat, tmp_p
     assert (tmp_path / "runs" / "train-attention-vat-seed0-2" / "result.json").exists()
 
 
+@pytest.mark.parametrize("wrong", [{"data": "nowhere.csv"}, {"max_vocabulary": 1, "technique": "word-iat"}], ids=str)
+def test_a_refused_run_leaves_no_folder(attnvat: Attnvat, tmp_path: Path, wrong: dict[str, object]) -> None:
+    assert attnvat(*small_run(tmp_path, **wrong, out="r")).code == 2
+    assert not (tmp_path / "r").exists()
+    (tmp_path / "mine").mkdir()
+    assert attnvat(*small_run(tmp_path, **wrong, out="mine")).code == 2
+    assert (tmp_path / "mine").is_dir()
+
+
 def test_a_score_of_zero_is_shown_too(capsys: pytest.CaptureFixture[str]) -> None:
     report({"metric": "f1", "validation": 0.63, "test": 0.0, "epoch": 0}, Path("run"))
     assert capsys.readouterr().out.startswith("f1: validation 63, test 0 (best epoch 1)")

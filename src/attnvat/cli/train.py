@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,10 +41,17 @@ def train(
         return
     chosen = chosen_config(config, flags)
     folder = out or free_folder(Path("runs"), chosen)
+    taken = folder.exists()
     if on_main_process(chosen):
         check_folder(folder)
         stderr.print(f"run: {folder}", highlight=False, markup=False, soft_wrap=True)
-    go(chosen, folder, resume=False)
+    try:
+        go(chosen, folder, resume=False)
+    except UserError:
+        if not taken:
+            with suppress(OSError):  # it holds something, or another process has removed it
+                folder.rmdir()
+        raise
 
 
 def resume_run(folder: Path, given: dict[str, Any], config: Path | None, out: Path | None) -> None:
@@ -98,7 +106,7 @@ def free_folder(root: Path, config: Config) -> Path:
 
 
 def is_empty(folder: Path) -> bool:
-    """Whether there is nothing in it: what a run that was refused leaves behind."""
+    """Whether there is nothing in it: what a run that was killed at once leaves behind."""
     return folder.is_dir() and not any(folder.iterdir())
 
 
