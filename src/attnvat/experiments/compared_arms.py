@@ -178,7 +178,7 @@ def taught_arms() -> list[Arm]:
         replace(TAUGHT, teacher=SECOND_TEACHERS, epochs=TAUGHT_EPOCHS, context_penalty=TRUTHFUL),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, epochs=TAUGHT_EPOCHS),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, start=WORD_VAT.technique, epochs=STARTED_EPOCHS),
-        replace(TAUGHT_PHRASES, word_epsilon=WORD_EPSILON),
+        replace(TAUGHT_PHRASES, word_epsilon=WORD_EPSILON, epochs=WORD_EPOCHS),
     ]
     virtual = [replace(arm, technique=name) for name in ("attention-vat", "attention-ivat") for arm in arms]
     return [VANILLA, BEGUN_VANILLA, WORD_VAT, *virtual]
