@@ -92,10 +92,11 @@ def test_the_gradient_taken_ahead_is_that_of_training() -> None:
         torch.testing.assert_close(a, b)
 
 
-def test_words_under_autocast() -> None:
+@pytest.mark.parametrize(("name", "options"), [("word-vat", {}), ("attention-vat", {"word_epsilon": 0.4})])
+def test_words_under_autocast(name: str, options: dict[str, Any]) -> None:
     model, batch = make_model(dtype=torch.float32), make_batch(LENGTHS)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        step = build("word-vat", {}, epsilon=0.5).loss(model, batch)
+        step = build(name, options, epsilon=0.5).loss(model, batch)
     step.total.backward()
     torch.testing.assert_close(step.norm, torch.tensor(0.5))
     assert all(torch.isfinite(parameter.grad).all() for parameter in model.parameters() if parameter.grad is not None)

@@ -160,12 +160,3 @@ def test_same_dropout_in_both_passes() -> None:
     model.train()
     step = build("attention-vat", {}, epsilon=1e-4, word_epsilon=1e-4).loss(model, batch, generator=seeded())
     assert 0 < step.adversarial < 1e-6
-
-
-def test_under_autocast() -> None:
-    model, batch = make_model(dtype=torch.float32), make_batch(LENGTHS)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        step = build("attention-vat", {}, word_epsilon=0.5).loss(model, batch)
-    step.total.backward()
-    torch.testing.assert_close(step.norm, torch.tensor(0.5))
-    assert all(torch.isfinite(parameter.grad).all() for parameter in model.parameters() if parameter.grad is not None)
