@@ -35,7 +35,8 @@ validation data alone.
 """
 CLAIMS = """
 The numbers of the paper's own two techniques with unlabelled text, what its recipe gives here (ε searched, nothing
-added), and a row with options that are not in the paper and that reaches both numbers, if there is one. All rows are
+added), and a row with options that are not in the paper and that reaches both numbers, if there is one. Such a row is
+picked by its test scores: it shows that the numbers can be had, not that one would have chosen it. All rows are
 [further down](#the-papers-claims-row-by-row).
 """
 
