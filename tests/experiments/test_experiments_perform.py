@@ -10,10 +10,12 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from small_world import BAD, GOOD, PLAIN
 
 from attnvat.corpora import Corpus
 from attnvat.errors import UserError
 from attnvat.experiments import perform as perform_module
+from attnvat.experiments import teachers
 from attnvat.experiments.arms import Arm, Setup, config_of, trials_of
 from attnvat.experiments.job import TrialJob
 from attnvat.experiments.perform import BusyError, held, perform, training_seconds, work_folder
@@ -21,7 +23,7 @@ from attnvat.experiments.records import Places, Records
 from attnvat.experiments.runner import unfinished
 from attnvat.experiments.teachers import runs_named, share_out, teaching_run
 from attnvat.interruption import Interrupted
-from attnvat.training import Config, load_config, load_data
+from attnvat.training import Config, load_config, load_data, transformer
 from attnvat.training.display import Silent
 
 
@@ -193,6 +195,28 @@ def test_runs_of_several_kinds_teach_together(places: Places, world: Path) -> No
     assert runs == [("vanilla", None, True), ("word-vat", 1.5, False)]
     assert len(record["data"]["teacher"]["runs"]) == 2
     assert any("3 teachers together" in note for note in record["data"]["prepared"])
+
+
+def test_a_fine_tuned_transformer_teaches_beside_runs(
+    places: Places, world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_transformer = pytest.importorskip("small_transformer").write_transformer
+    folder = str(write_transformer(world / "encoder", [*GOOD, *BAD, *PLAIN]))
+    monkeypatch.setattr(transformer, "packaged", lambda name: folder if name == "minilm" else name)
+    monkeypatch.setattr(teachers, "TRANSFORMER", replace(teachers.TRANSFORMER, max_length=16))
+    taught = Arm("attention-vat", unlabelled=True, teacher="minilm,vanilla,linear")
+    record = perform(job_for(taught), places)
+    assert any("3 teachers together" in note for note in record["data"]["prepared"])
+    fine, run = record["data"]["teacher"]["runs"]
+    assert fine["options"]["model"] == "minilm"
+    assert 0 <= fine["validation"] <= 1
+    assert run["metric"] == fine["metric"]
+    assert "taught by a fine-tuned MiniLM, a vanilla run and a linear model" in taught.name
+    # A second pupil finds it there.
+    (weights,) = places.work.glob("teachers/minilm-for-sst-seed0/head.safetensors")
+    written = weights.stat().st_mtime_ns
+    perform(job_for(replace(taught, technique="attention-ivat")), places)
+    assert weights.stat().st_mtime_ns == written
 
 
 def test_a_run_goes_on_from_one_that_also_teaches_it(places: Places, world: Path) -> None:

@@ -16,6 +16,7 @@ from attnvat.progress import stderr
 COMMANDS = (
     "train",
     "pretrain",
+    "finetune",
     "config",
     "evaluate",
     "compare",

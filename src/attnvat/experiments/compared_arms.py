@@ -54,6 +54,8 @@ WORD_VAT = replace(WORD_VAT, epochs=WORD_EPOCHS, epsilon=WORD_EPSILON)
 """VAT of words on reviews, after a language model of them, with phrases."""
 WORD_TEACHERS = "word-vat,vanilla:2,linear"
 """Who teaches where VAT of words has learnt from the unlabelled texts before."""
+WIDEST_TEACHERS = "word-vat,vanilla:2,minilm,linear"
+"""The same with a transformer that has read much else before."""
 STARTED_EPOCHS = 2
 """Epochs of runs that go on from such a run: they have less to learn."""
 LARGER = 512
@@ -169,14 +171,15 @@ def taught_arms() -> list[Arm]:
     """Vanilla, without and with what the others begin from, VAT trained for long on its own predictions, and taught.
 
     First by vanilla runs and a linear model, then by runs so taught and a linear model, with a penalty on context. With
-    phrases, word-vat on reviews, and the others taught by such a run too, which some also go on from; the last have no
-    such teacher and move words themselves.
+    phrases, word-vat on reviews, and the others taught by such a run too, which some also go on from; some have a
+    transformer as a further teacher; the last have neither and move words themselves.
     """
     arms = [
         replace(BEGUN, epochs=EPOCHS),
         replace(TAUGHT, teacher=TEACHERS),
         replace(TAUGHT, teacher=SECOND_TEACHERS, epochs=TAUGHT_EPOCHS, context_penalty=TRUTHFUL),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, epochs=TAUGHT_EPOCHS),
+        replace(TAUGHT_PHRASES, teacher=WIDEST_TEACHERS, epochs=TAUGHT_EPOCHS),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, start=WORD_VAT.technique, epochs=STARTED_EPOCHS),
         replace(TAUGHT_PHRASES, word_epsilon=WORD_EPSILON, epochs=WORD_EPOCHS),
     ]

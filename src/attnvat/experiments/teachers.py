@@ -2,7 +2,7 @@
 
 `vanilla` is plain training, all else as the pupils have it. `word-vat` is VAT of words on the pupils' unlabelled texts.
 `pupil` is a run that was taught itself, by two vanilla runs and the linear model: whom it teaches is of a second
-generation. `pupil:2` are two of them, by their seeds.
+generation. `pupil:2` are two of them, by their seeds. `minilm` is a pretrained transformer, fine-tuned on the labels.
 """
 
 from __future__ import annotations
@@ -20,17 +20,22 @@ from attnvat.models.pretrained import WEIGHTS
 from attnvat.storage import read_json
 from attnvat.training import Config, fit, load_data, prepare
 from attnvat.training.display import Display, Silent
+from attnvat.training.finetune import FinetuneOptions, finetune
 from attnvat.training.run import CONFIG, RESULT
 from attnvat.training.teacher import LINEAR, teachers
+from attnvat.training.transformer import DESCRIPTION, is_transformer
 
 VANILLA = "vanilla"
 WORDS = "word-vat"
 PUPIL = "pupil"
-KINDS = (VANILLA, WORDS, PUPIL)
+MINILM = "minilm"
+KINDS = (VANILLA, WORDS, PUPIL, MINILM)
 SEED = 1000
 """The seed of a teaching run, and of the first of several: none of the pupils'."""
 EPOCHS = {VANILLA: 3, WORDS: WORD_EPOCHS, PUPIL: 3}
 """Epochs of a teaching run; pupils may have more or fewer."""
+TRANSFORMER = FinetuneOptions(MINILM, epochs=1, max_length=192)
+"""How the transformer is fine-tuned: in as much time as a few epochs of the others take."""
 OF_TECHNIQUES = ("epsilon", "xi", "iterations", "weight", "neighbours", "reading")
 OF_UNLABELLED = ("unlabeled", "unlabeled_size", "unlabeled_ratio")
 
@@ -59,7 +64,7 @@ def open_teachers(
     runs = open_runs([name for name in names if name != LINEAR], named, pupil, work, display)
     described: dict[str, Any] = {"names": names}
     if runs:
-        described["runs"] = [read_json(folder / RESULT) for folder in runs]
+        described["runs"] = [read_json(folder / outcome(folder)) for folder in runs]
     linear = [LINEAR] if LINEAR in names else []
     return dataclasses.replace(pupil, teacher=",".join([*map(str, runs), *linear])), described
 
@@ -77,14 +82,14 @@ def open_runs(
 ) -> list[Path]:
     """The folders of the runs so named, trained if that was not done."""
     display = display or Silent()
-    runs = {
-        work / "teachers" / Trial(teaching_run(kind, named, seed)).training: (kind, seed)
-        for name in names
-        for kind, seed in runs_named(name)
-    }
+    runs = {work / "teachers" / folder_of(*run, named): run for name in names for run in runs_named(name)}
 
     def train(folder: Path) -> None:
         kind, seed = runs[folder]
+        if kind == MINILM:
+            display.note(f"fine-tuning a teacher: {kind}, seed {seed}")
+            finetune(dataclasses.replace(TRANSFORMER, seed=seed), load_data(pupil), folder)
+            return
         called, config = (teaching_run(kind, one, seed) for one in (named, pupil))
         if called.teacher:
             config, _ = open_teachers(called, config, work, display)
@@ -101,7 +106,21 @@ def runs_named(name: str) -> list[tuple[str, int]]:
     if kind not in KINDS or not (number or "1").isdecimal() or not int(number or 1):
         known = ", ".join((LINEAR, *KINDS))
         raise UserError(f"no teacher {name!r} in experiments; name {known}, or {PUPIL}:2 for two")
-    return [(kind, SEED + place) for place in range(int(number or 1))]
+    # Pupils have no transformer of their own: its seeds need not differ from theirs.
+    first = 0 if kind == MINILM else SEED
+    return [(kind, first + place) for place in range(int(number or 1))]
+
+
+def folder_of(kind: str, seed: int, pupil: Config) -> str:
+    """The name of a teaching run's folder: the same for all pupils that it can teach."""
+    if kind == MINILM:
+        return f"{MINILM}-for-{pupil.data}-seed{seed}"
+    return Trial(teaching_run(kind, pupil, seed)).training
+
+
+def outcome(folder: Path) -> str:
+    """The file that a teacher has once it is trained."""
+    return DESCRIPTION if is_transformer(folder) else RESULT
 
 
 def share_out(folders: Sequence[Path], train: Callable[[Path], None]) -> None:
@@ -114,5 +133,5 @@ def share_out(folders: Sequence[Path], train: Callable[[Path], None]) -> None:
                     fcntl.flock(handle, fcntl.LOCK_EX | blocking)
                 except BlockingIOError:
                     continue
-                if not (folder / RESULT).exists() or not (folder / WEIGHTS).exists():
+                if not is_transformer(folder) and not all((folder / name).exists() for name in (RESULT, WEIGHTS)):
                     train(folder)

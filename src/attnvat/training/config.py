@@ -90,7 +90,8 @@ class Config:
     reading: str | None = option(None, "attention-iat, attention-ivat: reading of the difference basis", "technique")
     teacher: str | None = option(
         None,
-        "VAT: whose predictions hold those of unlabelled texts, not its own: a run folder, linear, or several by comma",
+        "VAT: whose predictions hold those of unlabelled texts, not its own: a folder of `train` or `finetune`, "
+        "`linear`, or several by comma",
         "technique",
     )
     word_epsilon: float = option(

@@ -16,26 +16,24 @@ import torch
 from torch import Tensor
 
 from attnvat.errors import UserError
-from attnvat.interruption import GOES_ON, Interrupted, stop_on_signal
-from attnvat.progress import progress
 from attnvat.text.batching import BatchStream
 from attnvat.text.encoding import EncodedDataset, encode_texts
 from attnvat.text.tokenizer import Tokenizer
 from attnvat.text.vector_cache import VectorTable
 from attnvat.text.vectors import load_vectors
 from attnvat.text.vocabulary import UNKNOWN_ID, Vocabulary, build_vocabulary
-from attnvat.training.checkpoint import Checkpoint, last_checkpoint, prefixed, section, write_checkpoint
+from attnvat.training.checkpoint import prefixed, section
 from attnvat.training.config import Config
 from attnvat.training.language_model import LanguageModel
 from attnvat.training.learnt_language import FILE, LearntLanguage, open_language
 from attnvat.training.memory import keep_memory
 from attnvat.training.optimiser import TouchedRowsAdam, optimiser_tensors, restore_optimisers
 from attnvat.training.prepare import digest, fill
-from attnvat.training.run import check_folder, locked
+from attnvat.training.run import CHECKPOINTS, check_folder, locked
+from attnvat.training.stoppable import learn_to_the_end, refuse_others
 from attnvat.training.unlabelled import Unlabelled
 from attnvat.training.words import DIMENSION
 
-CHECKPOINTS = "checkpoints"
 HELD_OUT = 1_000
 """Texts kept apart at most, a hundredth of all, to see how well the model foretells words it has not read."""
 STEP_TOKENS = 2_048
@@ -104,7 +102,7 @@ def pretrain(
     asked = dataclasses.asdict(options)
     if (folder / FILE).exists():
         known = open_language(folder)
-        refuse_other(folder, known.description["options"], asked)
+        refuse(folder, known.description["options"], asked)
         return known
     keep_memory()
     material = read_texts(options)
@@ -112,28 +110,12 @@ def pretrain(
     used = asked | {"batch_size": learner.texts}
     hashes = {"texts": digest(material.read.texts.ids, material.read.texts.offsets)}
 
-    def checkpoint() -> None:
-        moment = Checkpoint({"step": learner.step, "options": used, "hashes": hashes}, learner.tensors())
-        again = "run the same command again to go on"
-        write_checkpoint(folder / CHECKPOINTS, learner.step, moment, keep=1, again=again)
-
     check_folder(folder)
     with locked(folder):
-        found = last_checkpoint(folder / CHECKPOINTS)
-        if found:
-            refuse_other(folder, found.state["options"], asked)
-            if found.state["hashes"] != hashes:
-                raise UserError(f"{folder}: the texts have changed since it was stopped; delete it and begin again")
-            learner.restore(found.state["step"], found.tensors)
-        with stop_on_signal() as wish, progress("pretraining, batches", learner.steps) as advance:
-            advance(learner.step)
-            while learner.step < learner.steps:
-                learner.learn()
-                advance()
-                if wish.made or (learner.step % checkpoint_every == 0 and learner.step < learner.steps):
-                    checkpoint()
-                if wish.made:
-                    raise Interrupted(f"{folder}: {GOES_ON}")
+        record = {"options": used, "hashes": hashes}
+        learn_to_the_end(
+            learner, folder, "pretraining", record, lambda known: refuse(folder, known, asked), checkpoint_every
+        )
         learnt = learner.learnt(str(folder), used)
         learnt.write(folder)
         shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
@@ -264,13 +246,12 @@ def perplexity(model: LanguageModel, data: EncodedDataset) -> float | None:
     return math.exp(float(joined.mean())) if len(joined) else None
 
 
-def refuse_other(folder: Path, known: dict[str, Any], asked: dict[str, Any]) -> None:
+def refuse(folder: Path, known: dict[str, Any], asked: dict[str, Any]) -> None:
     """Raise if a folder holds a pretraining with other options; a batch size that was left open may be any."""
-    asked = {name: value for name, value in asked.items() if name != "batch_size" or value is not None}
-    differing = [
-        f"{name} is {known.get(name)!r} there, {value!r} here"
-        for name, value in asked.items()
-        if known.get(name) != value and not (name == "texts" and Path(value).resolve() == Path(known[name]).resolve())
-    ]
-    if differing:
-        raise UserError(f"{folder}: holds another pretraining ({'; '.join(differing)}); name another folder")
+
+    def alike(name: str, there: Any, here: Any) -> bool:
+        if name == "texts":
+            return Path(there).resolve() == Path(here).resolve()
+        return bool(there == here) or (name == "batch_size" and here is None)
+
+    refuse_others(folder, "pretraining", known, asked, alike)
