@@ -110,7 +110,7 @@ class Learner:
         """One step."""
         rows = next(self._stream)
         logits = self.model(*self.model.batch([self.pieces[row] for row in rows]))
-        loss = functional.cross_entropy(logits, self._labels[torch.from_numpy(rows)])
+        loss = functional.cross_entropy(logits, self._labels[torch.from_numpy(rows)].to(logits.device))
         if not torch.isfinite(loss):
             raise UserError(f"step {self.step}: the loss is {loss.item()}; use a smaller learning rate")
         self._optimiser.zero_grad()

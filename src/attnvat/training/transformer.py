@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from accelerate import PartialState
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
@@ -51,7 +52,11 @@ class TextTransformer(nn.Module):
         if max_length > longest:
             raise UserError(f"max_length is {max_length}, but {source} reads {longest} pieces of words at most")
         torch.manual_seed(seed)
-        return cls(encoder, tokenizer, labels, pair, max_length).eval()
+        return cls(encoder, tokenizer, labels, pair, max_length).ready()
+
+    def ready(self) -> TextTransformer:
+        """The same, to predict and to learn without dropout, on the device of this process."""
+        return self.eval().to(PartialState().device)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Logits (B, C) of pieces of words (B, T), of which those that the mask marks are real."""
@@ -76,14 +81,15 @@ class TextTransformer(nn.Module):
         return self.read((example.text for example in examples), pairs)
 
     def batch(self, pieces: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-        """Texts as a padded batch of ids (B, T), and which of them are real."""
+        """Texts as a padded batch of ids (B, T), and which of them are real; both where the model is."""
         longest = max(map(len, pieces))
         ids = torch.full((len(pieces), longest), self.tokenizer.pad_token_id or 0)
         mask = torch.zeros((len(pieces), longest), dtype=torch.long)
         for row, one in enumerate(pieces):
             ids[row, : len(one)] = torch.tensor(one)
             mask[row, : len(one)] = 1
-        return ids, mask
+        device = self.head.weight.device
+        return ids.to(device), mask.to(device)
 
     def log_chances(self, pieces: Sequence[Sequence[int]]) -> npt.NDArray[np.float64]:
         """Log-probabilities of the classes of texts that were `read` (N, C)."""
@@ -91,7 +97,7 @@ class TextTransformer(nn.Module):
         with torch.no_grad(), progress("transformer, texts", len(pieces)) as advance:
             for rows in sorted_batches([len(one) for one in pieces], PREDICTED):
                 logits = self(*self.batch([pieces[row] for row in rows]))
-                found[rows] = logits.double().log_softmax(1).numpy()
+                found[rows] = logits.cpu().double().log_softmax(1).numpy()
                 advance(len(rows))
         return found
 
@@ -100,7 +106,7 @@ class TextTransformer(nn.Module):
         self.encoder.save_pretrained(folder / ENCODER)
         self.tokenizer.save_pretrained(folder / ENCODER)
         with atomic_write(folder / HEAD, "wb") as handle:
-            handle.write(save({name: value.detach().contiguous() for name, value in self.head.state_dict().items()}))
+            handle.write(save({name: value.cpu().contiguous() for name, value in self.head.state_dict().items()}))
         own = {"labels": list(self.labels), "pair": self.pair, "max_length": self.max_length}
         write_json(folder / DESCRIPTION, own | description)
 
@@ -121,7 +127,7 @@ def open_transformer(folder: Path) -> TextTransformer:
     encoder, tokenizer = read_encoder(str(folder / ENCODER))
     opened = TextTransformer(encoder, tokenizer, known["labels"], known["pair"], known["max_length"])
     opened.head.load_state_dict(load_file(folder / HEAD))
-    return opened.eval()
+    return opened.ready()
 
 
 def read_encoder(source: str) -> tuple[Any, Any]:
