@@ -198,6 +198,17 @@ def test_mistakes_are_named(options: FinetuneOptions, encoder: str, tmp_path: Pa
         prepare(config, task(60, labels=("a", "b", "c"), unlabelled=20))
 
 
+@pytest.mark.parametrize(
+    ("file", "message"), [("head.safetensors", "not the whole output layer"), ("encoder/model.safetensors", "encoder")]
+)
+def test_a_damaged_one_is_named(file: str, message: str, options: FinetuneOptions, tmp_path: Path) -> None:
+    finetune(dataclasses.replace(options, epochs=1), CORPUS, tmp_path / "one")
+    damaged = tmp_path / "one" / file
+    damaged.write_bytes(damaged.read_bytes()[:-9])
+    with pytest.raises(UserError, match=message):
+        open_transformer(tmp_path / "one")
+
+
 def test_a_packaged_encoder_that_is_not_installed_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transformer, "PACKAGED", {"minilm": "no_such_package"})
     with pytest.raises(UserError, match="minilm comes with a package of its own: pip install no-such-package"):

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from accelerate import PartialState
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
@@ -48,7 +49,7 @@ class TextTransformer(nn.Module):
     def begun(cls, source: str, labels: Sequence[str], pair: bool, max_length: int, seed: int) -> TextTransformer:
         """The encoder in a folder (or of that name on the hub) with a new output layer."""
         encoder, tokenizer = read_encoder(source)
-        longest = getattr(encoder.config, "max_position_embeddings", max_length)
+        longest = min(getattr(encoder.config, "max_position_embeddings", max_length), tokenizer.model_max_length)
         if max_length > longest:
             raise UserError(f"max_length is {max_length}, but {source} reads {longest} pieces of words at most")
         torch.manual_seed(seed)
@@ -126,7 +127,10 @@ def open_transformer(folder: Path) -> TextTransformer:
     known = read_json(folder / DESCRIPTION)
     encoder, tokenizer = read_encoder(str(folder / ENCODER))
     opened = TextTransformer(encoder, tokenizer, known["labels"], known["pair"], known["max_length"])
-    opened.head.load_state_dict(load_file(folder / HEAD))
+    try:
+        opened.head.load_state_dict(load_file(folder / HEAD))
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise UserError(f"{folder / HEAD}: not the whole output layer ({error}); fine-tune it again") from error
     return opened.ready()
 
 
@@ -142,7 +146,7 @@ def read_encoder(source: str) -> tuple[Any, Any]:
     source = packaged(source)
     try:
         return AutoModel.from_pretrained(source), AutoTokenizer.from_pretrained(source)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
         first = str(error).strip().partition("\n")[0]
         raise UserError(f"{source}: no encoder that transformers can read ({first}); name a model's folder") from error
 
