@@ -88,10 +88,36 @@ def test_a_stopped_run_is_resumed_and_a_finished_one_says_so(attnvat: Attnvat, t
     assert (code, again) == (0, out)
     assert "s is finished already" in err
     assert attnvat("train", "--resume", "s", "--epochs", "2").code == 0
-    code, _, err = attnvat("train", "--resume", "s", "--epochs", "3")
+    code, _, err = attnvat("train", "--resume", "s", "--epochs", "3", "--dropout", "0.1")
     assert code == 2
-    assert "epochs is 2 there, 3 here" in err
+    assert "dropout is 0.3 there, 0.1 here" in err
+    assert {name: (tmp_path / "s" / name).read_bytes() for name in whole} == whole
     assert "leave --config and --out away" in attnvat("train", "--resume", "s", "--out", "t").err
+
+
+def test_a_run_that_goes_on_for_longer_ends_as_if_it_had_begun_so(attnvat: Attnvat, tmp_path: Path) -> None:
+    names = ("config.yaml", "model.safetensors", "metrics.jsonl", "result.json")
+    long = small_run(tmp_path, epochs=4, patience=4, average=0.9, out="long")
+    assert attnvat(*long).code == 0
+    assert attnvat(*small_run(tmp_path, epochs=2, patience=2, average=0.9, out="short")).code == 0
+    code, _, err = attnvat("train", "--resume", "short", "--epochs", "1")
+    assert code == 2
+    assert "2 epochs are done; epochs must be at least that, not 1" in err
+    assert (tmp_path / "short" / "result.json").exists()
+    code, out, _ = attnvat("train", "--resume", "short", "--epochs", "4", "--patience", "4")
+    assert code == 0
+    assert "next: attnvat evaluate short" in out
+    for name in names:
+        assert (tmp_path / "short" / name).read_bytes() == (tmp_path / "long" / name).read_bytes()
+
+
+def test_a_calibrated_run_is_not_gone_on_with_for_longer(attnvat: Attnvat, tmp_path: Path) -> None:
+    assert attnvat(*small_run(tmp_path, epochs=1, out="r"), "--calibrate").code == 0
+    code, _, err = attnvat("train", "--resume", "r", "--epochs", "2")
+    assert code == 2
+    assert "is finished and calibrated, and so cannot be gone on with" in err
+    assert "--start r" in err
+    assert attnvat("train", "--resume", "r").code == 0
 
 
 def test_a_resumed_run_whose_files_changed_is_refused(attnvat: Attnvat, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from attnvat.progress import stderr
 from attnvat.training import Config, fit, load_data, open_run, prepare
 from attnvat.training.devices import on_main_process
 from attnvat.training.display import Silent, display_for_terminal
-from attnvat.training.run import check_folder
+from attnvat.training.run import LIMITS, check_folder, prolonged
 
 EXAMPLE = """
 Examples:
@@ -25,13 +25,17 @@ Examples:
     attnvat train --data reviews.csv --text review --label stars --vectors learn
 
     attnvat train --resume runs/sst-attention-vat-seed0
+
+    attnvat train --resume runs/sst-attention-vat-seed0 --epochs 20
 """
 
 
 def train(
     config: ConfigFile = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder of the run (runs/DATA-TECHNIQUE-seedN).")] = None,
-    resume: Annotated[Path | None, typer.Option("--resume", help="Go on with the run in this folder.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", help="Go on with the run in this folder, with more --epochs if given.")
+    ] = None,
     **flags: Any,
 ) -> None:
     """Train a classifier; everything about it is on record in the run's folder, and a stopped run can be resumed."""
@@ -55,18 +59,17 @@ def train(
 
 
 def resume_run(folder: Path, given: dict[str, Any], config: Path | None, out: Path | None) -> None:
-    """Go on with a stopped run; options that differ from its record are refused."""
+    """Go on with a stopped run, or with a finished one for longer; other options than its own are refused."""
     run = open_run(folder)
     if config or out:
         raise UserError("--resume takes its options from the run; leave --config and --out away")
     recorded = run.config.to_dict()
-    changed = [
-        f"{name} is {recorded[name]!r} there, {value!r} here"
-        for name, value in given.items()
-        if recorded[name] != value
-    ]
-    if changed:
+    other = {name: value for name, value in given.items() if recorded[name] != value}
+    changed = [f"{name} is {recorded[name]!r} there, {value!r} here" for name, value in other.items()]
+    if not set(other) <= set(LIMITS):
         raise UserError(f"{folder}: a run is resumed with its own options: {'; '.join(changed)}")
+    if other:
+        run = prolonged(run, other)
     if run.result:
         stderr.print(f"{folder} is finished already", highlight=False, markup=False, soft_wrap=True)
         report(run.result, folder)

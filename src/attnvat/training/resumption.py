@@ -15,6 +15,7 @@ from attnvat.training.checkpoint import Checkpoint, restore_random, section
 from attnvat.training.config import Config
 from attnvat.training.counters import Counters
 from attnvat.training.optimiser import restore_optimisers
+from attnvat.training.run import LIMITS
 from attnvat.training.streams import Streams
 
 
@@ -22,7 +23,9 @@ def refuse_changes(folder: Path, state: dict[str, Any], config: Config, hashes: 
     """Raise if the config or anything that was read differs from what the checkpoint was written with."""
     now = config.to_dict()
     changed = [
-        f"{name} was {old!r}, is {now.get(name)!r}" for name, old in state["config"].items() if now.get(name) != old
+        f"{name} was {old!r}, is {now.get(name)!r}"
+        for name, old in state["config"].items()
+        if now.get(name) != old and name not in LIMITS
     ]
     names = sorted(state["hashes"].keys() | hashes.keys())
     other = [name for name in names if hashes.get(name) != state["hashes"].get(name)]

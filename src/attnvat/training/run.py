@@ -32,6 +32,8 @@ CONFIG, METRICS, TIMINGS, RESULT, CHECKPOINTS = (
     "result.json",
     "checkpoints",
 )
+LIMITS = ("epochs", "patience")
+"""Options that only say when a run ends: one may be gone on with for longer."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,22 @@ def open_run(folder: Path | str) -> Run:
     if not (folder / CONFIG).is_file():
         raise UserError(f"{folder}: not a run (no {CONFIG}); `attnvat runs` lists the runs in a folder")
     return Run(folder, load_config(folder / CONFIG))
+
+
+def prolonged(run: Run, limits: dict[str, Any]) -> Run:
+    """The run with other limits on record, no longer finished; it will end as if it had begun with them."""
+    config = dataclasses.replace(run.config, **limits)
+    done = sum(line["event"] == "epoch" for line in run.history)
+    if config.epochs < done:
+        raise UserError(f"{run.folder}: {done} epochs are done; epochs must be at least that, not {config.epochs}")
+    if run.result and config.calibrate:
+        raise UserError(
+            f"{run.folder}: is finished and calibrated, and so cannot be gone on with; "
+            f"`attnvat train --start {run.folder}` begins a new run from its weights"
+        )
+    (run.folder / RESULT).unlink(missing_ok=True)
+    config.save(run.folder / CONFIG)
+    return Run(run.folder, config)
 
 
 def begin_folder(folder: Path, config: Config, weight_bytes: int) -> None:
