@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 
+# Some virtual machines announce matrix instructions (AMX) that kill the process; this keeps to those before them.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 torch.set_num_threads(1)
 # Tests that run in the background of a shell are born deaf to Ctrl-C, and so are the processes they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

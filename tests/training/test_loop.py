@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ from generated_runs import Counting, record, trained, weights
 from attnvat.errors import UserError
 from attnvat.evaluation.prediction import predict
 from attnvat.techniques import TECHNIQUES
-from attnvat.training import Prepared, fit, open_run, prepare
+from attnvat.training import Prepared, devices, fit, open_run, prepare
 from attnvat.training import loop as loop_module
 from attnvat.training.checkpoint import checkpoint_files, read_checkpoint
 from attnvat.training.display import Silent
@@ -182,6 +185,19 @@ def test_mixed_precision_trains_on_the_cpu_too() -> None:
     assert {p.dtype for p in found.pretrained.model.parameters()} == {torch.float32}
     with pytest.raises(UserError, match="fp16 needs a GPU"):
         trained(small(mixed_precision="fp16"), task(40))
+
+
+def test_half_precision_that_would_kill_the_process_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object, **__: object) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run([sys.executable, "-c", "import os; os.kill(os.getpid(), 4)"], check=False)
+
+    devices.computes_bf16.cache_clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(devices, "subprocess", SimpleNamespace(run=killed))
+        with pytest.raises(UserError, match="set ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16"):
+            trained(small(mixed_precision="bf16"), task(40))
+        trained(small(epochs=1), task(40))
+    devices.computes_bf16.cache_clear()
 
 
 def test_a_device_that_is_not_there_is_refused() -> None:

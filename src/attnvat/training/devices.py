@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -41,7 +44,19 @@ def accelerator_for(config: Config, folder: Path | None) -> Accelerator:
         )
     if config.mixed_precision == "fp16" and accelerator.device.type == "cpu":
         raise UserError("mixed_precision fp16 needs a GPU; use bf16 or no on a CPU")
+    if config.mixed_precision == "bf16" and accelerator.device.type == "cpu" and not computes_bf16():
+        raise UserError(
+            "mixed_precision bf16 would kill the process: this processor announces instructions that it does not have "
+            "(some virtual machines do); set ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 in the environment, or leave it out"
+        )
     return accelerator
+
+
+@cache
+def computes_bf16() -> bool:
+    """Whether this processor survives half precision; tried in a process of its own, which may be killed."""
+    product = "import torch; one = torch.ones(64, 64, dtype=torch.bfloat16); one @ one"
+    return subprocess.run([sys.executable, "-c", product], capture_output=True, check=False).returncode >= 0
 
 
 def trackers_of(config: Config) -> list[str]:
