@@ -54,8 +54,8 @@ WORD_VAT = replace(WORD_VAT, epochs=WORD_EPOCHS, epsilon=WORD_EPSILON)
 """VAT of words on reviews, after a language model of them, with phrases."""
 WORD_TEACHERS = "word-vat,vanilla:2,linear"
 """Who teaches where VAT of words has learnt from the unlabelled texts before."""
-WIDEST_TEACHERS, WIDEST_EPOCHS = "word-vat,vanilla:2,minilm,linear", 4
-"""The same with a transformer that has read much else before; the others gained nothing in a fifth epoch."""
+WIDEST_TEACHERS, WIDEST_EPOCHS = "word-vat,vanilla:2,minilm,linear", (4, 5)
+"""The same with a transformer that has read much else before. Others gained nothing in a fifth epoch; these might."""
 STARTED_EPOCHS = 2
 """Epochs of runs that go on from such a run: they have less to learn."""
 LARGER = 512
@@ -179,7 +179,7 @@ def taught_arms() -> list[Arm]:
         replace(TAUGHT, teacher=TEACHERS),
         replace(TAUGHT, teacher=SECOND_TEACHERS, epochs=TAUGHT_EPOCHS, context_penalty=TRUTHFUL),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, epochs=TAUGHT_EPOCHS),
-        replace(TAUGHT_PHRASES, teacher=WIDEST_TEACHERS, epochs=WIDEST_EPOCHS),
+        *(replace(TAUGHT_PHRASES, teacher=WIDEST_TEACHERS, epochs=epochs) for epochs in WIDEST_EPOCHS),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, start=WORD_VAT.technique, epochs=STARTED_EPOCHS),
         replace(TAUGHT_PHRASES, word_epsilon=WORD_EPSILON, epochs=WORD_EPOCHS),
     ]
