@@ -73,6 +73,13 @@ def test_where_none_reaches_both_the_highest_of_each_are_told(lines: Any) -> Non
     assert short["SST", "attention-ivat"][2:] == ["not run", "not run", "–", "–", "not run"]
 
 
+def test_where_none_reaches_both_the_score_on_all_texts_is_told_too(lines: Any, template: dict[str, Any]) -> None:
+    template["measured"]["whole"] = {"prediction": {"score": 0.8345, "examples": 60}}
+    short, _ = lines((PLAIN, 0.8317, 0.80, 1))
+    told = "highest of all rows: F1 83.17, F1, whole test 83.45, correlation 0.800"
+    assert short["SST", "attention-vat"][-1] == f"none reaches both; {told}"
+
+
 def test_nothing_on_record_is_no_claim(tmp_path: Path) -> None:
     table = claims_in_short(Reader(Records(tmp_path), SETUP))
     assert {line[-1] for line in table.texts()} == {"not run"}

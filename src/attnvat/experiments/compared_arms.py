@@ -55,7 +55,7 @@ WORD_VAT = replace(WORD_VAT, epochs=WORD_EPOCHS, epsilon=WORD_EPSILON)
 WORD_TEACHERS = "word-vat,vanilla:2,linear"
 """Who teaches where VAT of words has learnt from the unlabelled texts before."""
 WIDEST_TEACHERS, WIDEST_EPOCHS = "word-vat,vanilla:2,minilm,linear", (4, 5)
-"""The same with a transformer that has read much else before. Others gained nothing in a fifth epoch; these might."""
+"""The same with a transformer that has read much else before. In a fifth epoch they gain nothing."""
 STARTED_EPOCHS = 2
 """Epochs of runs that go on from such a run: they have less to learn."""
 LARGER = 512
