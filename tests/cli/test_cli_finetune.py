@@ -33,11 +33,11 @@ def test_a_transformer_is_fine_tuned_and_teaches(attnvat: Attnvat, tmp_path: Pat
 
 
 def test_mistakes_are_named_and_leave_nothing(attnvat: Attnvat, tmp_path: Path) -> None:
-    files = write_task(tmp_path, size=40)
+    files, nothing = write_task(tmp_path, size=40), str(tmp_path / "nothing")  # no name that a hub could have
     for arguments, message in (
-        (("nothing", "--data", "none.csv"), "none.csv: no such file"),
-        (("nothing", "--data", files["data"]), "nothing: no encoder that transformers can read"),
-        (("nothing", "--data", files["data"], "--epochs", "0"), "epochs is 0"),
+        ((nothing, "--data", "none.csv"), "none.csv: no such file"),
+        ((nothing, "--data", files["data"]), "nothing: no encoder that transformers can read"),
+        ((nothing, "--data", files["data"], "--epochs", "0"), "epochs is 0"),
     ):
         code, out, err = attnvat("finetune", *arguments, "--out", "x")
         assert code == 2
