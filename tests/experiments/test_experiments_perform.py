@@ -271,6 +271,12 @@ def test_teachers_that_experiments_do_not_know_are_refused(name: str) -> None:
         runs_named(name)
 
 
+def test_a_transformer_that_knows_all_labels_does_not_teach_runs_with_few() -> None:
+    assert teachers.folder_of("minilm", 0, Config(data="sst")) == "minilm-for-sst-seed0"
+    with pytest.raises(UserError, match="is fine-tuned on all labels"):
+        teachers.folder_of("minilm", 0, Config(data="sst", labeled_size=100))
+
+
 def test_seconds_of_several_processes_add_up(tmp_path: Path) -> None:
     # The first process counted to 8 s, the second began anew and counted to 5 s.
     lines = [{"epoch": 0, "seconds": 4.0}, {"epoch": 1, "seconds": 8.0}, {"epoch": 2, "seconds": 5.0}]

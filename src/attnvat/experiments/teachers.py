@@ -114,6 +114,8 @@ def runs_named(name: str) -> list[tuple[str, int]]:
 def folder_of(kind: str, seed: int, pupil: Config) -> str:
     """The name of a teaching run's folder: the same for all pupils that it can teach."""
     if kind == MINILM:
+        if pupil.labeled_size:
+            raise UserError(f"{MINILM} is fine-tuned on all labels, and so cannot teach a run with few of them")
         return f"{MINILM}-for-{pupil.data}-seed{seed}"
     return Trial(teaching_run(kind, pupil, seed)).training
 
