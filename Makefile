@@ -11,7 +11,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt torch==2.13.0
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,hf,demo,tensorboard,neighbours,transformer]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,hf,demo,tensorboard,neighbours,ray,transformer]'
 	@# Annoy has no wheels: it is built where there is a compiler, and its tests and figures are left out elsewhere.
 	-$(BIN)/pip install --quiet --constraint constraints.txt annoy || echo "annoy could not be built; going on without it"
 	touch $@

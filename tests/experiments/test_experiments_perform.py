@@ -18,7 +18,7 @@ from attnvat.experiments import perform as perform_module
 from attnvat.experiments import teachers
 from attnvat.experiments.arms import Arm, Setup, config_of, trials_of
 from attnvat.experiments.job import TrialJob
-from attnvat.experiments.perform import BusyError, held, perform, training_seconds, work_folder
+from attnvat.experiments.perform import BusyError, held, perform, work_folder
 from attnvat.experiments.records import Places, Records
 from attnvat.experiments.runner import unfinished
 from attnvat.experiments.teachers import runs_named, share_out, teaching_run
@@ -275,13 +275,6 @@ def test_a_transformer_that_knows_all_labels_does_not_teach_runs_with_few() -> N
     assert teachers.folder_of("minilm", 0, Config(data="sst")) == "minilm-for-sst-seed0"
     with pytest.raises(UserError, match="is fine-tuned on all labels"):
         teachers.folder_of("minilm", 0, Config(data="sst", labeled_size=100))
-
-
-def test_seconds_of_several_processes_add_up(tmp_path: Path) -> None:
-    # The first process counted to 8 s, the second began anew and counted to 5 s.
-    lines = [{"epoch": 0, "seconds": 4.0}, {"epoch": 1, "seconds": 8.0}, {"epoch": 2, "seconds": 5.0}]
-    (tmp_path / "timings.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert training_seconds(tmp_path) == 13.0
 
 
 def test_a_foreign_record_is_named(places: Places) -> None:

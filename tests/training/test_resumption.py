@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from attnvat.interruption import Interrupted
 from attnvat.training import Config, prepare
 from attnvat.training import loop as loop_module
 from attnvat.training.checkpoint import checkpoint_files, read_checkpoint
+from attnvat.training.run import TIMINGS, read_lines, training_seconds
 from generated_task import small, task
 
 
@@ -196,6 +198,18 @@ def test_a_stop_between_epochs_and_within_one_both_save_everything(tmp_path: Pat
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         trained(config, corpus, tmp_path / name, resume=True)
         assert record(tmp_path / name) == record(tmp_path / "whole")
+
+
+def test_the_seconds_of_all_processes_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A clock that moves on by 10 s each time it is read: at the start of a process and at the end of an epoch.
+    clock = itertools.count(1_000.0, 10.0)
+    monkeypatch.setattr(loop_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    corpus, config = task(80), small(epochs=3)
+    with pytest.raises(StopError):
+        trained(config, corpus, tmp_path, display=stop_at(5))  # in the second epoch, after 10 s for the first
+    trained(config, corpus, tmp_path, resume=True)  # 10 s for each of the others
+    assert [line["epoch"] for line in read_lines(tmp_path / TIMINGS)] == [0, 1, 2]
+    assert training_seconds(tmp_path) == 30.0
 
 
 def test_a_wish_in_the_last_step_lets_the_run_finish(tmp_path: Path) -> None:

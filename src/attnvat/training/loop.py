@@ -122,7 +122,7 @@ def fit(
         stack.callback(display.close)
         stack.callback(accelerator.end_training)
         start_trackers(accelerator, config)
-        started = time.monotonic()
+        since = time.monotonic()
 
         while not counters.finished(config):
             if streams.at_epoch_start:
@@ -191,8 +191,9 @@ def fit(
             counters.epoch += 1
             if folder and main:
                 counters.metrics_size = record.append_line(folder / record.METRICS, line)
-                seconds = round(time.monotonic() - started, 3)
-                record.append_line(folder / record.TIMINGS, {"epoch": line["epoch"], "seconds": seconds})
+                now = time.monotonic()
+                record.append_line(folder / record.TIMINGS, {"epoch": line["epoch"], "seconds": round(now - since, 3)})
+                since = now
             accelerator.log({"validation": validation} | means, step=counters.step)
             display.end_epoch(line)
             checkpoint()

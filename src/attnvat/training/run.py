@@ -193,6 +193,11 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
         raise UserError(f"{path}: damaged ({error})") from error
 
 
+def training_seconds(folder: Path) -> float:
+    """Seconds that a run's epochs took, in however many processes."""
+    return sum(float(line["seconds"]) for line in read_lines(folder / TIMINGS))
+
+
 def write_result(folder: Path, result: dict[str, Any]) -> None:
     """Mark the run as finished."""
     write_json(folder / RESULT, result)
