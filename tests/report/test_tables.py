@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 
+import pytest
 from rich.console import Console
 
 from attnvat.report.bootstrap import Interval
@@ -61,7 +62,7 @@ def test_best_marks_ties_and_can_prefer_less() -> None:
 def test_rich_reads_no_markup_from_cells() -> None:
     table = Table(["[red]name", "n"], [["[bold]x[/bold] \x1b[2J", 1]])
     console = Console(file=io.StringIO(), width=80, no_color=True)
-    console.print(table.rich())
+    console.print(table)
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     assert "[red]name" in printed
     assert "[bold]x[/bold] ␛[2J" in printed
@@ -71,7 +72,21 @@ def test_rich_reads_no_markup_from_cells() -> None:
 def test_long_headings_over_numbers_do_not_push_the_words_out() -> None:
     names = ["sst-attention-ivat-seed0", "sst-attention-vat-seed0", "sst-word-ivat-with-news-seed0"]
     console = Console(width=80, file=io.StringIO())
-    console.print(Table(["measure", *names], [["Probability of the truth", 0.784, 0.802, 0.799]]).rich())
+    console.print(Table(["measure", *names], [["Probability of the truth", 0.784, 0.802, 0.799]]))
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "Probability of" in shown
     assert "0.799" in shown
+
+
+@pytest.mark.parametrize(("width", "parts"), [(60, 7), (80, 4), (200, 1)])
+def test_a_terminal_shows_every_number_of_a_wide_table_whole(width: int, parts: int) -> None:
+    numbers = [f"{place}.{place:03} [−0.123, 0.456]" for place in range(6)]
+    names = [f"Δ {place}" for place in range(6)]
+    rows = [["attention-ivat, averaged weights, with all that goes with it", 5, *numbers], ["vanilla", 10, *["–"] * 6]]
+    console = Console(width=width, file=io.StringIO())
+    console.print(Table(["technique", "seeds", *names], rows, "What is told"))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert all(shown.count(number) == 1 for number in [*numbers, *names, "What is told"])
+    # Every part says whose numbers it has.
+    assert shown.count("technique") == shown.count("vanilla") == parts
+    assert max(map(len, shown.splitlines())) <= width

@@ -47,7 +47,7 @@ def compare(
     options = Options(importances=("gradient",))
     found = {subject.name: evaluate(subject, suites, seed=seed, options=options) for subject in subjects}
     comparison = compare_evaluations(found, draws=draws, seed=seed)
-    Console().print(comparison_table(comparison).rich())
+    Console().print(comparison_table(comparison))
     if out is None:
         return
     # Spread over the examples on which the runs part, so that the first pages of a corpus are not all there is.

@@ -43,6 +43,9 @@ PoolName = Annotated[str, typer.Option("--pool", help=f"Unlabelled text: {', '.j
 Data = Annotated[
     list[str] | None, typer.Option("--data", help="Corpora, with commas or repeated; sst (or the first) if not given.")
 ]
+ShownData = Annotated[
+    list[str] | None, typer.Option("--data", help="Only these corpora, with commas or repeated; all if not given.")
+]
 
 
 @app.command("list")
@@ -156,6 +159,7 @@ def carry_out(todo: Sequence[Job], places: Places, jobs: int, ray: str | None, c
 @app.command()
 def status(
     experiment: Annotated[str | None, typer.Argument(help="Name of an experiment; all if not given.")] = None,
+    data: ShownData = None,
     seeds: Annotated[int | None, typer.Option("--seeds", min=1, help="Seeds of each arm.")] = None,
     trials: Annotated[int | None, typer.Option("--trials", min=0, help="Search runs of each arm.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes to reckon the time left with.")] = 1,
@@ -166,21 +170,25 @@ def status(
 ) -> None:
     """Show how many searches and runs of each experiment are finished, begun and to do, and the time left.
 
-    Example: `attnvat paper status table-prediction --jobs 2`
+    Example: `attnvat paper status table-prediction --data sst,imdb --jobs 2`
     """
     names = [experiment_named(experiment).name] if experiment else []
     records, places = Records(results), Places(results, work)
     times = Times(records)
-    orders = all_orders(Setup(vectors, checked_pool(pool)), names, seeds, trials)
+    orders = [
+        order
+        for order in all_orders(Setup(vectors, checked_pool(pool)), names, seeds, trials)
+        if set(order.corpora) & set(corpora(order.experiment, data, every=not (names and data)))
+    ]
     rows = [progress_of(order, records, places, times) for order in orders]
-    Console().print(status_table(rows, jobs).rich())
+    Console().print(status_table(rows, jobs))
     stderr.print("experiments share runs: the times are of each alone, and do not add up", highlight=False)
 
 
 @app.command()
 def show(
     experiment: Annotated[str | None, typer.Argument(help="Name of an experiment; all if not given.")] = None,
-    data: Data = None,
+    data: ShownData = None,
     latex: Annotated[bool, typer.Option("--latex", help="As LaTeX.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="As Markdown.")] = False,
     write: Annotated[
@@ -210,7 +218,7 @@ def show(
             elif markdown:
                 print(table.markdown())
             else:
-                console.print(table.rich())
+                console.print(table)
 
 
 def corpora(experiment: Experiment, data: list[str] | None, every: bool) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from attnvat.cli.goes_on import goes_on_later
 from attnvat.errors import UserError
 from attnvat.experiments.figures import search_figure
 from attnvat.experiments.records import search_record
-from attnvat.experiments.search import SearchPlan, Tried, best_of
+from attnvat.experiments.search import SearchPlan, Tried, all_alike, best_of
 from attnvat.experiments.search import search as run_search
 from attnvat.experiments.space import space_of
 from attnvat.progress import stderr
@@ -68,7 +68,14 @@ def search(
     write_json(folder / RECORD, search_record(plan, trials, found, {"corpus": corpus.name}))
     with atomic_write(folder / FIGURE) as handle:
         handle.write(search_figure(found, plan.space, f"{corpus.name}, {chosen.technique}"))
-    Console().print(search_table(found).rich())
+    Console().print(search_table(found))
+    if all_alike(found):
+        stderr.print(
+            "all finished runs score the same, so none is better than another: train for more epochs (--epochs), "
+            "validate on more texts, or try more values (--trials)",
+            highlight=False,
+            soft_wrap=True,
+        )
     stderr.print(f"wrote {folder / RECORD} and {folder / FIGURE}", highlight=False, soft_wrap=True)
     print(train_command(chosen, best_of(found)))
 

@@ -19,6 +19,6 @@ def summary(evaluation: Mapping[str, Any]) -> RenderableType:
         parts.append(Text(section.title, style="bold"))
         rows: list[list[Cell]] = [[measure.name, measure.value] for measure in section.measures]
         if rows:
-            parts.append(Table(["measure", "value"], [*rows]).rich())
-        parts += [item.table.titled(item.title).rich() for item in section.listings if not item.folded]
+            parts.append(Table(["measure", "value"], [*rows]))
+        parts += [item.table.titled(item.title) for item in section.listings if not item.folded]
     return Group(*parts)

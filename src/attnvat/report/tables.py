@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
@@ -16,6 +18,8 @@ from attnvat.report.bootstrap import Interval
 from attnvat.report.visible import visible
 
 MISSING = "–"
+FOLDED = 28
+"""Characters after which words are folded on a terminal where a table is too wide."""
 LATEX = str.maketrans(
     {
         "&": r"\&",
@@ -149,8 +153,38 @@ class Table:
             lines.append(" & ".join(shown) + r" \\")
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
 
-    def rich(self) -> RichTable:
-        """The table for a terminal; text in cells is never read as markup."""
+    def only(self, columns: Sequence[int]) -> Table:
+        """The same table with these columns alone."""
+        rows: list[Sequence[Cell]] = [[row[i] for i in columns] for row in self.rows]
+        bold = {(i, columns.index(j)) for i, j in self.bold if j in columns}
+        return replace(self, columns=[self.columns[i] for i in columns], rows=rows, bold=bold)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table for a terminal: in parts one below the other where it is too wide, and would be cut off.
+
+        Each part begins with the words that say what a row is about.
+        """
+
+        def width(columns: Sequence[int], folded: int | None = FOLDED) -> int:
+            return Measurement.get(console, options.update(width=100_000), self.only(columns)._rich(folded)).maximum
+
+        every = list(range(len(self.columns)))
+        if width(every, None) <= options.max_width:
+            yield self._rich()
+            return
+        heads = max(1, [*self.numeric(), True].index(True))
+        while heads > 1 and 2 * width(every[:heads]) > options.max_width:
+            heads -= 1
+        parts = [every[:heads]]
+        for column in every[heads:]:
+            if len(parts[-1]) > heads and width([*parts[-1], column]) > options.max_width:
+                parts.append(every[:heads])
+            parts[-1].append(column)
+        for place, part in enumerate(parts):
+            yield self.only(part).titled("" if place else self.caption)._rich(FOLDED)
+
+    def _rich(self, folded: int | None = None) -> RichTable:
+        """The table as rich sets it, words folded after so many characters; none are read as markup."""
         table = RichTable(
             box=box.SIMPLE_HEAD, title=RichText(visible(self.caption)) if self.caption else None, pad_edge=False
         )
@@ -169,6 +203,7 @@ class Table:
                 overflow="fold",
                 no_wrap=right,
                 min_width=None if right else least,
+                max_width=None if right else folded,
             )
         for i, row in enumerate(texts):
             table.add_row(*(RichText(text, style="bold" if (i, j) in self.bold else "") for j, text in enumerate(row)))
