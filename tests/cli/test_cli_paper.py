@@ -59,6 +59,8 @@ def test_run_searches_then_trains_and_a_second_run_does_nothing(run: Run, tmp_pa
     status = run("paper", "status", "table-selection", "--seeds", "1", "--trials", "1").stdout
     assert "1 of 3" in status
     assert "2 of 8" in status
+    both = run("paper", "status", "--data", "agnews,snli", "--seeds", "1").stdout
+    assert {row.split()[1] for row in both.splitlines() if "table-" in row} == {"agnews", "snli"}
     run("paper", "show", "--write", "docs/results.md")
     assert "3 runs and 1 searches" in (tmp_path / "docs" / "results.md").read_text()
 
@@ -82,6 +84,8 @@ def test_runs_wait_for_a_search_that_another_process_does(run: Run, tmp_path: Pa
         (["paper", "run", "table-predicton"], "did you mean 'table-prediction'"),
         (["paper", "run", "table-selection", "--data", "imdb"], "is run on sst, not on imdb"),
         (["paper", "run", "table-prediction", "--data", "sstt"], "did you mean 'sst'"),
+        (["paper", "status", "--data", "sstt"], "did you mean 'sst'"),
+        (["paper", "status", "table-selection", "--data", "imdb"], "is run on sst, not on imdb"),
         (["paper", "run", "table-selection", "--only", "sst"], "no runs are called 'sst'; there are\n  sst-vanilla"),
         (["paper", "run", "table-prediction", "--pool", "newz"], "did you mean 'news'"),
         (["paper", "show", "figure-amounts"], "did you mean 'figure-amount'"),
@@ -111,6 +115,15 @@ def test_search_on_own_data_prints_the_command_to_train_with(run: Run, tmp_path:
     # Run again, it finds its runs and adds none.
     run("search", "--data", "reviews.csv", "--technique", "attention-at", "--trials", "2", "--out", "s", *small)
     assert json.loads((tmp_path / "s" / "search.json").read_text())["tried"] == record["tried"]
+
+
+def test_a_search_that_tells_nothing_says_so(run: Run, tmp_path: Path) -> None:
+    rows = [f"{'good' if n % 3 else 'bad'},{GOOD[n % 6] if n % 3 else BAD[n % 6]} {PLAIN[n % 10]}" for n in range(120)]
+    (tmp_path / "reviews.csv").write_text("\n".join(["label,text", *rows]) + "\n")
+    # Too slow to learn anything.
+    options = ("--learning-rate", "1e-9", "--hidden", "8", "--attention", "4", "--epochs", "2", "--dimension", "6")
+    found = run("search", "--data", "reviews.csv", "--technique", "word-at", "--trials", "2", *options)
+    assert "all finished runs score the same, so none is better than another" in found.stderr
 
 
 def test_every_experiment_is_listed_with_its_question(run: Run) -> None:

@@ -14,7 +14,7 @@ from attnvat.experiments.catalogue import EXPERIMENTS
 from attnvat.experiments.compared_arms import AMOUNTS
 from attnvat.experiments.crossed import pack
 from attnvat.experiments.figures import amount_figure, aside
-from attnvat.experiments.findings import in_short
+from attnvat.experiments.findings import in_short, said
 from attnvat.experiments.job import TrialJob
 from attnvat.experiments.perform import perform
 from attnvat.experiments.plan import Order
@@ -130,6 +130,38 @@ def test_the_page_comes_from_records_alone_and_is_always_the_same(
     written = write_page(world / "docs" / "results.md", records, SETUP)
     assert [path.name for path in written] == ["results.md", "amount-sst.svg", "strength-sst.svg"]
     assert written[0].read_text() == first
+
+
+def test_a_row_that_an_earlier_table_has_is_tested_there_alone(records: Records) -> None:
+    reader = Reader(records, SETUP)
+
+    def line_of(name: str) -> list[str]:
+        lines = experiment_table(EXPERIMENTS[name], "sst", reader).texts()
+        return next(line for line in lines if line[:2] == ["attention-ivat", "60 news"])
+
+    assert "better" in line_of("table-prediction")
+    # The same arm among others, for its score and its correlation (the records have no flips).
+    assert "better" not in line_of("table-mixing")
+    assert line_of("table-mixing").count("tested above") == 2
+    # The reading that is the default is the same arm, too, though it is named here.
+    readings = EXPERIMENTS["table-readings"]
+    rows = reader.rows(readings, "sst")
+    assert "shared" in {row.arm.reading for row in rows if row.borrowed and row.records}
+    assert "better" not in said(rows, readings)
+    # Another measure of the same arms is another comparison.
+    for name in ("table-correlation", "table-robustness", "table-choices"):
+        assert not any(row.borrowed for row in reader.rows(EXPERIMENTS[name], "sst"))
+
+
+def test_the_command_below_a_table_asks_for_no_seeds_that_are_not_on_record(records: Records) -> None:
+    for identity, record in records.runs.items():
+        if "-attention-at-" in record["name"] and record["seed"] >= 3:
+            (found,) = (records.folder / "runs").glob(f"*{identity}.json")
+            found.unlink()
+    page, _ = results_page(Records(records.folder), SETUP)
+    table = "Regenerate: `attnvat paper run table-prediction --data sst --seeds"
+    assert f"{table} 3`; `--seeds 10` for the rows that have more\n" in page
+    assert f"{table} 10`\n" in results_page(records, SETUP)[0]
 
 
 def test_strengths_are_held_against_vanilla_with_the_same_dropout(

@@ -16,7 +16,17 @@ from attnvat.experiments.figures import search_figure
 from attnvat.experiments.job import SearchJob
 from attnvat.experiments.perform import perform
 from attnvat.experiments.records import Places, Records
-from attnvat.experiments.search import Reporting, SearchPlan, Tried, alone, best_of, open_study, search, tried
+from attnvat.experiments.search import (
+    Reporting,
+    SearchPlan,
+    Tried,
+    all_alike,
+    alone,
+    best_of,
+    open_study,
+    search,
+    tried,
+)
 from attnvat.experiments.space import space_of
 from attnvat.training import Config, fit, load_data, prepare
 
@@ -130,6 +140,14 @@ def test_hopeless_runs_are_cut_short() -> None:
     reporting.end_epoch({"epoch": 0, "validation": 0.1})
     with pytest.raises(optuna.TrialPruned):
         reporting.end_epoch({"epoch": 1, "validation": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("scores", "alike"), [([0.8, 0.8, None], True), ([0.8, 0.81], False), ([0.8, None], False), ([], False)]
+)
+def test_runs_that_score_the_same_decide_nothing(scores: list[float | None], alike: bool) -> None:
+    runs = [Tried(n, {"epsilon": 1.0 + n}, score, [], "finished", 1.0) for n, score in enumerate(scores)]
+    assert all_alike(runs) == alike
 
 
 def test_a_cut_short_or_diverged_run_is_never_chosen() -> None:

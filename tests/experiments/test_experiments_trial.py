@@ -8,11 +8,13 @@ import pytest
 
 from attnvat.errors import UserError
 from attnvat.experiments.arms import FEW_BUDGET, GROUNDS, Arm, Setup, config_of, plan_of, trials_of
-from attnvat.experiments.catalogue import EXPERIMENTS, chosen_arms, experiment_named
+from attnvat.experiments.catalogue import EXPERIMENTS, SEEDS, chosen_arms, experiment_named
+from attnvat.experiments.compared_arms import COMPARISON
 from attnvat.experiments.job import SearchJob, TrialJob, job_from_dict
 from attnvat.experiments.plan import Order, check_only
 from attnvat.experiments.records import Records
 from attnvat.experiments.rows import Reader
+from attnvat.experiments.statistics import LEVEL, least_p
 from attnvat.experiments.trial import FIRST, MACHINE, Evaluation, Trial, described
 from attnvat.training import Config
 
@@ -71,13 +73,14 @@ def test_jobs_survive_json() -> None:
         assert again.identity == job.identity
 
 
-def test_prediction_correlation_and_robustness_share_all_runs() -> None:
+def test_prediction_correlation_robustness_and_choices_share_all_runs() -> None:
     records = Records("nowhere")
-    orders = [Order(EXPERIMENTS[f"table-{name}"], ("sst",)) for name in ("prediction", "correlation", "robustness")]
+    names = ("prediction", "correlation", "robustness", "choices")
+    orders = [Order(EXPERIMENTS[f"table-{name}"], ("sst",)) for name in names]
     found = [[job.identity for job in order.trials(records)] for order in orders]
-    assert found[0] == found[1] == found[2]
+    assert all(one == found[0] for one in found)
     # Until a search chooses a dropout, the tuned and the untuned vanilla are the same runs.
-    assert len(found[0]) == 5 * 14
+    assert len(found[0]) == SEEDS["sst"] * 14
 
 
 def test_amount_and_selection_share_the_usual_amount_with_the_prediction_table() -> None:
@@ -141,7 +144,8 @@ def test_an_experiment_may_have_fewer_seeds_than_its_corpus_has_elsewhere() -> N
         jobs = Order(EXPERIMENTS[name], ("sst",), seeds=asked).trials(Records("nowhere"))
         return {job.trial.config.seed for job in jobs if isinstance(job, TrialJob)}
 
-    assert seeds("table-prediction", None) == set(range(5))
+    assert seeds("table-prediction", None) == set(range(10))
+    assert seeds("table-averaging", None) == set(range(5))
     assert seeds("table-selection", None) == set(range(3))
     assert seeds("table-selection", 4) == set(range(4))
 
@@ -268,3 +272,8 @@ def test_names_are_checked() -> None:
         "vanilla",
         "word-at",
     }
+
+
+def test_the_usual_seeds_can_decide_a_difference_among_all_rows() -> None:
+    compared = [arm for arm in COMPARISON["sst"] if not arm.plain]
+    assert len(compared) * least_p(SEEDS["sst"]) <= LEVEL < len(compared) * least_p(SEEDS["sst"] - 1)

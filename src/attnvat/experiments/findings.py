@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attnvat.experiments.catalogue import EXPERIMENTS, Experiment
+from attnvat.experiments.choices import choices_said
 from attnvat.experiments.rows import (
     AUPRC,
     FLIPS,
@@ -42,6 +43,8 @@ JUDGED = {
 }
 """By experiment, where it is not the score."""
 BY_SCORE = Judged(SCORE, "score")
+CHOICES = "table-choices"
+"""The experiment whose rows are held against each other, and not against vanilla."""
 
 
 def compared(rows: Sequence[Row]) -> bool:
@@ -71,8 +74,11 @@ def in_short(reader: Reader) -> list[str]:
 
 def said(rows: Sequence[Row], experiment: Experiment) -> str:
     """What one table lets one say; empty where it has too few seeds for that."""
+    if experiment.name == CHOICES:
+        return choices_said(rows)
     judged = JUDGED.get(experiment.name, BY_SCORE)
-    found = differences(rows, judged.measure)
+    every = differences(rows, judged.measure)
+    found = [None if row.borrowed else difference for row, difference in zip(rows, every, strict=True)]
     held = sum(difference is not None for difference in found)
     looks = leaning(rows, found)
     if any(difference is not None and difference.least <= LEVEL for difference in found):

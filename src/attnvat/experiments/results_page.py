@@ -27,11 +27,13 @@ same and no language model gives others). Rows with unlabelled text or a languag
 labelled texts have; vanilla, for them, is *vanilla, words of the vectors*, and averaged where they are, if the table
 has such a row (with all of IMDB's labels it has not). Brackets are 95% bootstrap intervals over seeds. *p* is from an
 exact sign-flip test, corrected by Holm over the table's rows of six seeds or more (fewer cannot give a p of 0.05, and
-are not tested), with few labels over those with as many. A row is called *better* or *worse* only if its interval
-leaves out zero and its corrected p is at most 0.05; *too few seeds* means that so few seeds could not decide it
-whatever they had shown (five seeds cannot give a p below 0.0625). The last column of the prediction tables draws seeds
-and test texts anew: an interval for the difference in accuracy that covers both. ε and dropout were chosen on
-validation data alone.
+are not tested), with few labels over those with as many, and in *One choice at a time* over the rows of a choice. A
+row that an earlier table has too is *tested above*, so that no comparison has two verdicts. Means of rows with
+unequally many seeds are not to be held against each other by eye: differences are over the seeds that both have. A
+row is called *better* or *worse* only if its interval leaves out zero and its corrected p is at most 0.05; *too few
+seeds* means that so few seeds could not decide it whatever they had shown (five seeds cannot give a p below 0.0625).
+The last column of the prediction tables draws seeds and test texts anew: an interval for the difference in accuracy
+that covers both. ε and dropout were chosen on validation data alone.
 """
 CLAIMS = """
 The numbers of the paper's own two techniques with unlabelled text, what its recipe gives here (ε searched, nothing
@@ -92,7 +94,8 @@ def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str
         rows = reader.rows(experiment, corpus)
         parts += [f"### {TITLES[corpus]}", ""]
         if not compared(rows):
-            parts += [f"Not run yet: `{command(experiment, corpus, reader.setup, rows)}`", ""]
+            seeds = experiment.seeds_on(corpus)
+            parts += [f"Not run yet: `{command(experiment, corpus, reader.setup, rows, seeds)}`", ""]
             continue
         draw = FIGURES.get(experiment.name)
         svg = draw(rows, TITLES[corpus]) if draw else None
@@ -102,13 +105,19 @@ def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str
             parts += [f"![{experiment.title}: {experiment.question}]({figures}/{name})", ""]
         sentence = said(rows, experiment) or "Too few seeds to call any row better or worse."
         parts += [MAKERS[experiment.name](rows, corpus).markdown(), sentence, ""]
-        parts += [f"Regenerate: `{command(experiment, corpus, reader.setup, rows)}`", ""]
+        parts += [regenerate(experiment, corpus, reader.setup, rows), ""]
     return parts
 
 
-def command(experiment: Experiment, corpus: str, setup: Setup, rows: list[Row]) -> str:
-    """The command that makes the records of a table."""
-    seeds = max([len(row.records) for row in rows] or [0]) or experiment.seeds_on(corpus)
+def regenerate(experiment: Experiment, corpus: str, setup: Setup, rows: list[Row]) -> str:
+    """How to make the records of a table again, whose rows need not have equally many seeds."""
+    counts = {len(row.records) for row in rows if row.records}
+    sentence = f"Regenerate: `{command(experiment, corpus, setup, rows, min(counts))}`"
+    return sentence if len(counts) == 1 else f"{sentence}; `--seeds {max(counts)}` for the rows that have more"
+
+
+def command(experiment: Experiment, corpus: str, setup: Setup, rows: list[Row], seeds: int) -> str:
+    """The command that runs so many seeds of a table's rows."""
     parts = ["attnvat paper run", experiment.name, "--data", corpus, "--seeds", str(seeds)]
     budgets = {row.budget for row in rows if row.budget}
     parts += ["--trials", str(max(budgets))] if budgets else []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attnvat.experiments.arms import Arm, Setup, plans_of, trials_of
-from attnvat.experiments.catalogue import Experiment
+from attnvat.experiments.catalogue import Experiment, shown_before
 from attnvat.experiments.crossed import crossed_interval, unpack
 from attnvat.experiments.languages import pool_and_passes
 from attnvat.experiments.pools import PREFIX
@@ -28,6 +28,8 @@ TITLES = {
 }
 """Corpora as tables name them."""
 NOT_RUN = "not run"
+TESTED_ABOVE = "tested above"
+"""The verdict on a row that an earlier table has too: no comparison is tested twice, by two corrections."""
 FEWEST = 3
 """Seeds without which nothing is called the best of a column."""
 Record = Mapping[str, Any]
@@ -86,6 +88,10 @@ class Row:
     budget: int | None
     config: Config
     """Of one of its trials."""
+    group: str = ""
+    """What its runs have in common, by which arms that are run alike are known to be the same."""
+    borrowed: bool = False
+    """Whether an earlier table shows it as well, and tests it."""
 
     def values(self, measure: Measure, seeds: Collection[int] | None = None) -> dict[int, float]:
         """The measure by seed, of the seeds that have it, or of some of them."""
@@ -163,7 +169,10 @@ class Reader:
 
     def rows(self, experiment: Experiment, corpus: str) -> list[Row]:
         """The rows of an experiment on a corpus."""
-        return [self.row(arm, corpus) for arm in experiment.arms[corpus]]
+        # By their runs: an arm that names the usual reading or amount has those of the one that leaves it out.
+        earlier = {self.row(arm, corpus).group for arm in shown_before(experiment, corpus)}
+        rows = [self.row(arm, corpus) for arm in experiment.arms[corpus]]
+        return [replace(row, borrowed=row.group in earlier) for row in rows]
 
     def row(self, arm: Arm, corpus: str) -> Row:
         """The arm with what is on record for it."""
@@ -176,7 +185,7 @@ class Reader:
                     chosen, budget = {**chosen, **search["chosen"]}, search["budget"]
             trial = trials_of(arm, corpus, self.setup, [0], self._choices)[0]
             found = self.records.by_group.get(trial.group, {})
-            self._known[arm, corpus] = Row(arm, found, chosen, budget, trial.config)
+            self._known[arm, corpus] = Row(arm, found, chosen, budget, trial.config, trial.group)
         return self._known[arm, corpus]
 
 
@@ -222,13 +231,13 @@ def differences_to_plain(rows: Sequence[Row], measure: Measure) -> list[Differen
 
 
 def corrected(rows: Sequence[Row], references: Sequence[Row | None], measure: Measure) -> list[Difference | None]:
-    """Each row's paired difference to its reference, Holm-corrected over the rows with as many labels."""
+    """Each row's paired difference to its reference, Holm-corrected over the table's own rows with as many labels."""
     found = [
         None if other is None else paired_difference(row.values(measure), other.values(measure))
         for row, other in zip(rows, references, strict=True)
     ]
     for labels in {row.arm.labels for row in rows}:
-        places = [place for place, row in enumerate(rows) if row.arm.labels == labels]
+        places = [place for place, row in enumerate(rows) if row.arm.labels == labels and not row.borrowed]
         for place, difference in zip(places, family([found[place] for place in places]), strict=True):
             found[place] = difference
     return found
@@ -244,6 +253,12 @@ def difference_cells(
     if found is None:
         reference = row is plain_of(rows, row.arm.labels)
         return ["–", "–", "reference" if reference else "not compared" if row.records else NOT_RUN]
+    cells = judged_cells(found, higher, digits)
+    return [cells[0], "–", TESTED_ABOVE] if row.borrowed else cells
+
+
+def judged_cells(found: Difference, higher: bool = True, digits: int | None = None) -> list[Cell]:
+    """A difference with interval, corrected p and verdict."""
     p = "–" if math.isnan(found.corrected) else f"{found.corrected:.3f}"
     interval = found.interval if digits is None else cell(found.interval, digits)
     return [interval, p, verdict(found, higher_is_better=higher)]

@@ -90,6 +90,12 @@ def best_of(tried: Sequence[Tried]) -> Tried:
     return max(finished, key=lambda run: (run.validation or 0.0, -run.number))
 
 
+def all_alike(tried: Sequence[Tried]) -> bool:
+    """Whether several runs finished and scored the same, so that they do not tell which options are better."""
+    scores = [run.validation for run in tried if run.validation is not None]
+    return len(scores) > 1 and len(set(scores)) == 1
+
+
 def search(
     plan: SearchPlan,
     config: Config,

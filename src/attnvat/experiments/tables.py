@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from attnvat.experiments.catalogue import Experiment
+from attnvat.experiments.choices import choices_table
 from attnvat.experiments.paper_numbers import CORRELATION, PREDICTION, printed
 from attnvat.experiments.rows import (
     FLIPS,
@@ -132,6 +133,7 @@ MAKERS: dict[str, Callable[[Sequence[Row], str], Table]] = {
     "table-prediction": prediction,
     "table-correlation": correlation,
     "table-robustness": robustness,
+    "table-choices": choices_table,
     "table-rationales": rationales,
     "figure-amount": amounts,
     "table-selection": selection,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from attnvat.errors import UserError, nearest
 from attnvat.techniques.bases import Basis, DifferenceBasis, FreeBasis, NeighbourBasis
@@ -24,6 +24,27 @@ TECHNIQUES: dict[str, str] = {
     "attention-ivat": "the same along differences of attention; uses unlabelled text",
 }
 """Name → what it is."""
+
+
+class Choices(NamedTuple):
+    """The three choices that a technique's name stands for."""
+
+    site: str
+    """`word` or `attention`."""
+    virtual: bool
+    """VAT rather than AT."""
+    interpretable: bool
+    """Along a basis rather than any direction."""
+
+
+def choices_of(name: str) -> Choices | None:
+    """What the technique `name` chooses; None for vanilla, which perturbs nothing."""
+    if name not in TECHNIQUES:
+        raise UserError(f"unknown technique {name!r}; {nearest(name, TECHNIQUES)}")
+    if name == "vanilla":
+        return None
+    site, kind = name.split("-")
+    return Choices(site, kind.endswith("vat"), kind.startswith("i"))
 
 
 @dataclass(frozen=True)
@@ -60,17 +81,15 @@ class Options:
 
 def options_of(name: str) -> tuple[str, ...]:
     """The options that the technique `name` takes."""
-    if name not in TECHNIQUES:
-        raise UserError(f"unknown technique {name!r}; {nearest(name, TECHNIQUES)}")
-    if name == "vanilla":
+    choices = choices_of(name)
+    if choices is None:
         return ("context_penalty",)
-    site, kind = name.split("-")
     taken = ["epsilon", "weight", "context_penalty"]
-    if kind.endswith("vat"):
+    if choices.virtual:
         taken += ["xi", "iterations"]
-    if kind.startswith("i"):
-        taken.append("neighbours" if site == "word" else "reading")
-    if site == "attention":
+    if choices.interpretable:
+        taken.append("neighbours" if choices.site == "word" else "reading")
+    if choices.site == "attention":
         taken.append("word_epsilon")
     return tuple(taken)
 
@@ -82,14 +101,14 @@ def technique(name: str, **options: Any) -> Technique:
         if option not in taken:
             raise UserError(f"{name} takes no option {option!r}; {nearest(option, taken)}")
     chosen = Options(**options)
-    if name == "vanilla":
+    choices = choices_of(name)
+    if choices is None:
         return Vanilla(context_penalty=chosen.context_penalty)
-    site_name, kind = name.split("-")
-    site: Site = WordSite() if site_name == "word" else AttentionSite()
-    objective: Objective = VirtualLoss() if kind.endswith("vat") else SupervisedLoss()
+    site: Site = WordSite() if choices.site == "word" else AttentionSite()
+    objective: Objective = VirtualLoss() if choices.virtual else SupervisedLoss()
     basis: Basis = FreeBasis()
-    if kind.startswith("i"):
-        basis = NeighbourBasis(chosen.neighbours) if site_name == "word" else DifferenceBasis(chosen.reading)
+    if choices.interpretable:
+        basis = NeighbourBasis(chosen.neighbours) if choices.site == "word" else DifferenceBasis(chosen.reading)
     shared = (chosen.xi, chosen.iterations, chosen.weight)
     words = None
     if chosen.word_epsilon:

@@ -1,0 +1,93 @@
+"""Runs that differ in one choice alone are held against each other, seed by seed."""
+
+from __future__ import annotations
+
+import pytest
+
+from attnvat.experiments.arms import Arm, Setup, config_of
+from attnvat.experiments.catalogue import EXPERIMENTS
+from attnvat.experiments.choices import CHOICES, choices_said, choices_table, contrasts
+from attnvat.experiments.compared_arms import COMPARISON
+from attnvat.experiments.findings import said
+from attnvat.experiments.rows import Row
+
+
+def row(arm: Arm, scores: list[float], correlation: float = 0.8, flips: float = 0.1, epsilon: float = 1.0) -> Row:
+    """A row with these scores by seed, all of one correlation and flip rate."""
+
+    def record(score: float) -> dict[str, object]:
+        points = [{"epsilon": 1.0, "flip_rate": flips}]
+        measured = {
+            "prediction": {"score": score},
+            "correlation": {"importances": {"gradient": {"pearson": {"mean": correlation}}}},
+            "robustness": {"perturbation": {"attention": {"vat": {"points": points}}}},
+        }
+        return {"measured": {"test": measured}}
+
+    records = {seed: record(score) for seed, score in enumerate(scores)}
+    return Row(arm, records, {"epsilon": epsilon}, None, config_of(arm, "sst", Setup(), 0))
+
+
+def test_pairs_differ_in_one_choice_alone() -> None:
+    every = [row(arm, []) for arm in COMPARISON["sst"]]
+    found = [(c.choice, c.ours.arm, c.other.arm) for c in contrasts(every)]
+    # Both sites, objectives and bases without unlabelled text, and VAT's four with it.
+    assert [sum(choice == one for choice, _, _ in found) for one in CHOICES] == [6, 4, 6, 4]
+    news = Arm("attention-ivat", unlabelled=True)
+    assert [one for one in found if news in one] == [
+        ("attention instead of words", news, Arm("word-ivat", unlabelled=True)),
+        ("a basis", news, Arm("attention-vat", unlabelled=True)),
+        ("unlabelled text", news, Arm("attention-ivat")),
+    ]
+    assert not any("vanilla" in (ours.technique, other.technique) for _, ours, other in found)
+
+
+def test_differences_are_paired_by_seed_and_corrected_within_a_choice() -> None:
+    lower = [0.80 + 0.01 * seed for seed in range(8)]
+    rows = [
+        row(Arm("word-at"), lower),
+        row(Arm("attention-at"), [score + 0.02 for score in lower], correlation=0.9, epsilon=0.5),
+        # Two of the eight seeds have no partner.
+        row(Arm("word-iat"), lower[:6], flips=0.3),
+        row(Arm("attention-iat"), lower, flips=0.1),
+    ]
+    table = choices_table(rows, "sst")
+    lines = {(line[0], line[1], line[2]): line for line in table.texts()}
+    assert set(lines) == {
+        ("attention instead of words", "attention-at", "word-at"),
+        ("attention instead of words", "attention-iat", "word-iat"),
+        ("a basis", "word-iat", "word-at"),
+        ("a basis", "attention-iat", "attention-at"),
+    }
+    words = lines["attention instead of words", "attention-at", "word-at"]
+    assert words[4] == "ε 1 → ε 0.5"
+    assert lines["attention instead of words", "attention-iat", "word-iat"][4] == "ε 1"
+    # All eight signs alike: p = 2/2⁸ = 0.0078, doubled by Holm because this choice has two contrasts.
+    assert words[5:9] == ["8", "2.00 [2.00, 2.00]", "0.016", "better"]
+    assert words[9] == "0.100 [0.100, 0.100]"
+    assert lines["attention instead of words", "attention-iat", "word-iat"][5] == "6"
+    steadier = lines["attention instead of words", "attention-iat", "word-iat"][12:]
+    # Fewer flips are better; six seeds alike have p = 2/2⁶ = 0.031, the other contrast's differences are 0 and p is 1.
+    assert steadier == ["−20.00 [−20.00, −20.00]", "0.062", "too few seeds"]
+
+
+def test_a_row_without_runs_is_said_to_be_missing() -> None:
+    table = choices_table([row(Arm("word-at"), [0.8]), row(Arm("attention-at"), [])], "sst")
+    assert table.texts()[0][5:] == ["0", *["not run", "–", "–"] * 3]
+
+
+@pytest.mark.parametrize(("seeds", "empty"), [(5, True), (8, False)])
+def test_what_the_choices_let_one_say(seeds: int, empty: bool) -> None:
+    lower = [0.80 + 0.01 * seed for seed in range(seeds)]
+    vat = Arm("attention-vat")
+    rows = [
+        row(vat, lower, flips=0.1),
+        row(Arm("attention-vat", unlabelled=True), [s + 0.01 for s in lower], flips=0.2),
+    ]
+    sentence = (
+        "By score, unlabelled text is better in attention-vat with 50,000 news. "
+        "By correlation with gradients, no choice is shown to be better or worse. "
+        "By flips under attention ε 1, unlabelled text is worse in attention-vat with 50,000 news."
+    )
+    assert choices_said(rows) == ("" if empty else sentence)
+    assert said(rows, EXPERIMENTS["table-choices"]) == choices_said(rows)
