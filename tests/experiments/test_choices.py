@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from attnvat.experiments.arms import Arm, Setup, config_of
 from attnvat.experiments.catalogue import EXPERIMENTS
-from attnvat.experiments.choices import CHOICES, choices_said, choices_table, contrasts
+from attnvat.experiments.choices import (
+    CHOICES,
+    choices_table,
+    readings_table,
+    selection_table,
+    technique_contrasts,
+)
 from attnvat.experiments.compared_arms import COMPARISON
 from attnvat.experiments.findings import said
 from attnvat.experiments.rows import Row
@@ -30,7 +38,7 @@ def row(arm: Arm, scores: list[float], correlation: float = 0.8, flips: float = 
 
 def test_pairs_differ_in_one_choice_alone() -> None:
     every = [row(arm, []) for arm in COMPARISON["sst"]]
-    found = [(c.choice, c.ours.arm, c.other.arm) for c in contrasts(every)]
+    found = [(c.choice, c.ours.arm, c.other.arm) for c in technique_contrasts(every)]
     # Both sites, objectives and bases without unlabelled text, and VAT's four with it.
     assert [sum(choice == one for choice, _, _ in found) for one in CHOICES] == [6, 4, 6, 4]
     news = Arm("attention-ivat", unlabelled=True)
@@ -84,10 +92,68 @@ def test_what_the_choices_let_one_say(seeds: int, empty: bool) -> None:
         row(vat, lower, flips=0.1),
         row(Arm("attention-vat", unlabelled=True), [s + 0.01 for s in lower], flips=0.2),
     ]
-    sentence = (
-        "By score, unlabelled text is better in attention-vat with 50,000 news. "
-        "By correlation with gradients, no choice is shown to be better or worse. "
-        "By flips under attention ε 1, unlabelled text is worse in attention-vat with 50,000 news."
-    )
-    assert choices_said(rows) == ("" if empty else sentence)
-    assert said(rows, EXPERIMENTS["table-choices"]) == choices_said(rows)
+    sentences = [
+        "By score, unlabelled text is better in attention-vat with 50,000 news.",
+        "By correlation with gradients, nothing of 1 compared is shown to be better or worse.",
+        "By flips under attention ε 1, unlabelled text is worse in attention-vat with 50,000 news.",
+    ]
+    assert said(rows, EXPERIMENTS["table-choices"]) == ([] if empty else sentences)
+
+
+def test_readings_are_held_against_the_same_without_a_basis() -> None:
+    lower = [0.80 + 0.01 * seed for seed in range(8)]
+    higher = [score + 0.02 for score in lower]
+    rows = [
+        row(Arm("vanilla"), higher),
+        row(Arm("attention-at"), lower),
+        row(Arm("attention-vat"), higher, correlation=0.7),
+        row(Arm("attention-vat", unlabelled=True), lower),
+        row(Arm("attention-iat", reading="matrix"), higher),
+        # An earlier table tests it.
+        replace(row(Arm("attention-iat", reading="shared"), higher), borrowed=True),
+        row(Arm("attention-ivat", reading="matrix"), lower, correlation=0.9),
+        row(Arm("attention-ivat", unlabelled=True, reading="matrix"), []),
+    ]
+    lines = [[*line[:3], *line[7:10], *line[11:14]] for line in readings_table(rows, "sst").texts()]
+    none = ["–", "–"]
+    # All eight signs alike, and three of the table's rows compared, of which two have runs: p = 2 · 2/2⁸.
+    assert lines == [
+        ["vanilla", "no basis", "–", *none, "not compared", *none, "not compared"],
+        ["attention-at", "no basis", "–", *none, "reference", *none, "reference"],
+        ["attention-vat", "no basis", "–", *none, "reference", *none, "reference"],
+        ["attention-vat", "no basis", "50,000 news", *none, "reference", *none, "reference"],
+        *(
+            ["attention-iat", reading, "–", "2.00 [2.00, 2.00]", p, what, "0.000 [0.000, 0.000]", *truth]
+            for reading, p, what, truth in [
+                ("matrix", "0.016", "better", ("1.000", "undecided")),
+                ("shared", "–", "tested above", ("–", "tested above")),
+            ]
+        ),
+        [
+            *("attention-ivat", "matrix", "–", "−2.00 [−2.00, −2.00]", "0.016", "worse"),
+            *("0.200 [0.200, 0.200]", "0.016", "better"),
+        ],
+        ["attention-ivat", "matrix", "50,000 news", "not run", *none, "not run", *none],
+    ]
+    assert said(rows, EXPERIMENTS["table-readings"])[:2] == [
+        "By score, a basis is better in attention-iat (matrix), worse in attention-ivat (matrix).",
+        "By correlation with gradients, a basis is better in attention-ivat (matrix).",
+    ]
+
+
+def test_near_texts_are_held_against_random_ones() -> None:
+    lower = [0.80 + 0.01 * seed for seed in range(8)]
+    drawn = Arm("attention-vat", unlabelled=True)
+    rows = [row(Arm("vanilla"), lower), row(drawn, lower)]
+    rows += [row(replace(drawn, strategy="bow"), [score + 0.01 for score in lower], correlation=0.7)]
+    table = selection_table(rows, "sst")
+    assert [line[1] for line in table.texts()] == ["–", "random", "bow"]
+    assert [line[8] for line in table.texts()] == ["not compared", "reference", "better"]
+    assert table.texts()[2][5:] == [
+        *("83.20", "1.00 [1.00, 1.00]", "0.008", "better"),
+        *("0.700 ± 0.000", "0.903", "−0.100 [−0.100, −0.100]", "0.008", "worse"),
+    ]
+    assert said(rows, EXPERIMENTS["table-selection"])[:2] == [
+        "By score, choosing near texts is better in attention-vat with 50,000 news by bow.",
+        "By correlation with gradients, choosing near texts is worse in attention-vat with 50,000 news by bow.",
+    ]

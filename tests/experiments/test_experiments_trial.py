@@ -146,8 +146,8 @@ def test_an_experiment_may_have_fewer_seeds_than_its_corpus_has_elsewhere() -> N
 
     assert seeds("table-prediction", None) == set(range(10))
     assert seeds("table-averaging", None) == set(range(5))
-    assert seeds("table-selection", None) == set(range(3))
-    assert seeds("table-selection", 4) == set(range(4))
+    assert seeds("table-mixing", None) == set(range(3))
+    assert seeds("table-mixing", 4) == set(range(4))
 
 
 def test_searches_with_few_labels_have_a_budget_of_their_own_unless_another_is_asked_for() -> None:

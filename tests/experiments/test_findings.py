@@ -34,21 +34,21 @@ def row(technique: str, seeds: int, score: float, flips: float) -> Row:
 )
 def test_a_lower_score_is_worse_only_where_the_seeds_decide_it(seeds: int, sentence: str) -> None:
     rows = [row("vanilla", seeds, 0.8, 0.1), row("attention-vat", seeds, 0.79, 0.05)]
-    assert said(rows, EXPERIMENTS["table-prediction"]) == sentence
+    assert said(rows, EXPERIMENTS["table-prediction"]) == ([sentence] if sentence else [])
 
 
 def test_equal_scores_are_neither_however_many_the_seeds() -> None:
     rows = [row("vanilla", 10, 0.8, 0.1), row("attention-vat", 10, 0.8, 0.1)]
     found = said(rows, EXPERIMENTS["table-prediction"])
-    assert found == "By score, of 1 compared, none is shown to be better or worse than vanilla."
+    assert found == ["By score, of 1 compared, none is shown to be better or worse than vanilla."]
 
 
 def test_robustness_is_judged_by_flips_of_which_fewer_are_better() -> None:
     rows = [row("vanilla", 10, 0.8, 0.1), row("attention-vat", 10, 0.79, 0.05)]
     found = said(rows, EXPERIMENTS["table-robustness"])
-    assert found == "By flips under attention ε 1, of 1 compared, better than vanilla: attention-vat."
+    assert found == ["By flips under attention ε 1, of 1 compared, better than vanilla: attention-vat."]
 
 
 def test_nothing_is_said_without_a_pair_of_runs() -> None:
     rows = [row("vanilla", 0, 0.8, 0.1), row("attention-vat", 3, 0.79, 0.05)]
-    assert said(rows, EXPERIMENTS["table-prediction"]) == ""
+    assert said(rows, EXPERIMENTS["table-prediction"]) == []

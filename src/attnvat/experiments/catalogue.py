@@ -106,10 +106,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "table-selection",
             "Selection of unlabelled text",
-            "Does it matter how the unlabelled texts are chosen?",
+            "Are texts near the labelled ones better unlabelled texts than random ones?",
             {"sst": selection_arms()},
             "Table 6",
-            seeds=SOME_SEEDS,
         ),
         Experiment(
             "table-mixing",
@@ -131,7 +130,6 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Does perturbing along differences of attention help, and in which reading? "
             "(`paper` is the technique without a basis.)",
             {"sst": reading_arms()},
-            seeds=SOME_SEEDS,
         ),
         Experiment(
             "figure-strength",

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attnvat.experiments.catalogue import EXPERIMENTS, Experiment
-from attnvat.experiments.choices import choices_said
+from attnvat.experiments.choices import CONTRASTS, contrasts_said
 from attnvat.experiments.rows import (
+    ACCURACY,
     AUPRC,
     FLIPS,
     PEARSON,
@@ -40,11 +41,10 @@ JUDGED = {
     "table-context": Judged(PEARSON, "correlation with gradients"),
     "table-robustness": Judged(FLIPS, "flips under attention ε 1", higher=False),
     "table-rationales": Judged(AUPRC, "AUPRC"),
+    "table-few-labels": Judged(ACCURACY, "accuracy"),
 }
 """By experiment, where it is not the score."""
 BY_SCORE = Judged(SCORE, "score")
-CHOICES = "table-choices"
-"""The experiment whose rows are held against each other, and not against vanilla."""
 
 
 def compared(rows: Sequence[Row]) -> bool:
@@ -53,7 +53,7 @@ def compared(rows: Sequence[Row]) -> bool:
 
 
 def in_short(reader: Reader) -> list[str]:
-    """What the tables let one say, in a sentence or two each; those that say nothing yet share the last one."""
+    """What the tables let one say, a point in Markdown each; those that say nothing yet share the last one."""
     found = []
     silent: dict[str, list[str]] = {}
     for experiment in EXPERIMENTS.values():
@@ -61,9 +61,10 @@ def in_short(reader: Reader) -> list[str]:
             rows = reader.rows(experiment, corpus)
             if not compared(rows):
                 continue
-            sentence = said(rows, experiment)
-            if sentence:
-                found.append(f"**{experiment.title}, {TITLES[corpus]}.** {sentence}")
+            sentences = said(rows, experiment)
+            if sentences:
+                apart = "" if len(sentences) == 1 else "\n  - "
+                found.append(f"**{experiment.title}, {TITLES[corpus]}.**{apart or ' '}{apart.join(sentences)}")
             else:
                 silent.setdefault(experiment.title, []).append(TITLES[corpus])
     if silent:
@@ -72,10 +73,10 @@ def in_short(reader: Reader) -> list[str]:
     return found
 
 
-def said(rows: Sequence[Row], experiment: Experiment) -> str:
-    """What one table lets one say; empty where it has too few seeds for that."""
-    if experiment.name == CHOICES:
-        return choices_said(rows)
+def said(rows: Sequence[Row], experiment: Experiment) -> list[str]:
+    """What one table lets one say, matter by matter; empty where it has too few seeds for that."""
+    if experiment.name in CONTRASTS:
+        return contrasts_said(CONTRASTS[experiment.name](rows))
     judged = JUDGED.get(experiment.name, BY_SCORE)
     every = differences(rows, judged.measure)
     found = [None if row.borrowed else difference for row, difference in zip(rows, every, strict=True)]
@@ -86,14 +87,14 @@ def said(rows: Sequence[Row], experiment: Experiment) -> str:
     elif looks:
         names = "none has seeds enough for the test"
     else:
-        return ""
+        return []
     sentence = f"By {judged.name}, of {held} compared, {names}."
     if looks:
         sentence += f" By the interval of {ENOUGH} seeds or more alone, undecided by the test: {looks}."
     if experiment.name == "table-few-labels":
         whole = decided(rows, differences_to_plain(rows, judged.measure), judged.higher, "plain vanilla")
         sentence += f" Their words counted as a gain too: {whole}." if whole else ""
-    return sentence
+    return [sentence]
 
 
 def decided(rows: Sequence[Row], found: Sequence[Difference | None], higher: bool, reference: str = "vanilla") -> str:

@@ -27,13 +27,14 @@ same and no language model gives others). Rows with unlabelled text or a languag
 labelled texts have; vanilla, for them, is *vanilla, words of the vectors*, and averaged where they are, if the table
 has such a row (with all of IMDB's labels it has not). Brackets are 95% bootstrap intervals over seeds. *p* is from an
 exact sign-flip test, corrected by Holm over the table's rows of six seeds or more (fewer cannot give a p of 0.05, and
-are not tested), with few labels over those with as many, and in *One choice at a time* over the rows of a choice. A
-row that an earlier table has too is *tested above*, so that no comparison has two verdicts. Means of rows with
-unequally many seeds are not to be held against each other by eye: differences are over the seeds that both have. A
-row is called *better* or *worse* only if its interval leaves out zero and its corrected p is at most 0.05; *too few
-seeds* means that so few seeds could not decide it whatever they had shown (five seeds cannot give a p below 0.0625).
-The last column of the prediction tables draws seeds and test texts anew: an interval for the difference in accuracy
-that covers both. ε and dropout were chosen on validation data alone.
+are not tested), and with few labels over those with as many. Single choices, readings of the basis and ways of
+selection are held against the same run without, and corrected over the rows of one choice. A row that an earlier table
+has too is *tested above*, so that no comparison has two verdicts. Means of rows with unequally many seeds are not to be
+held against each other by eye: differences are over the seeds that both have. A row is called *better* or *worse* only
+if its interval leaves out zero and its corrected p is at most 0.05; *too few seeds* means that so few seeds could not
+decide it whatever they had shown (five seeds cannot give a p below 0.0625). The last column of the prediction tables
+draws seeds and test texts anew: an interval for the difference in accuracy that covers both. ε and dropout were chosen
+on validation data alone.
 """
 CLAIMS = """
 The numbers of the paper's own two techniques with unlabelled text, what its recipe gives here (ε searched, nothing
@@ -103,7 +104,7 @@ def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str
             name = f"{experiment.name.removeprefix('figure-')}-{corpus}.svg"
             drawn[name] = svg
             parts += [f"![{experiment.title}: {experiment.question}]({figures}/{name})", ""]
-        sentence = said(rows, experiment) or "Too few seeds to call any row better or worse."
+        sentence = " ".join(said(rows, experiment)) or "Too few seeds to call any row better or worse."
         parts += [MAKERS[experiment.name](rows, corpus).markdown(), sentence, ""]
         parts += [regenerate(experiment, corpus, reader.setup, rows), ""]
     return parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from attnvat.experiments.catalogue import Experiment
-from attnvat.experiments.choices import choices_table
+from attnvat.experiments.choices import choices_table, readings_table, selection_table
 from attnvat.experiments.paper_numbers import CORRELATION, PREDICTION, printed
 from attnvat.experiments.rows import (
     FLIPS,
@@ -33,8 +33,6 @@ from attnvat.experiments.tables_of_variants import (
     few_labels,
     mixing,
     rationales,
-    readings,
-    selection,
     strengths,
     with_language_models,
 )
@@ -136,10 +134,10 @@ MAKERS: dict[str, Callable[[Sequence[Row], str], Table]] = {
     "table-choices": choices_table,
     "table-rationales": rationales,
     "figure-amount": amounts,
-    "table-selection": selection,
+    "table-selection": selection_table,
     "table-mixing": mixing,
     "table-dropout": dropouts,
-    "table-readings": readings,
+    "table-readings": readings_table,
     "figure-strength": strengths,
     "table-context": contexts,
     "table-pretraining": with_language_models,

@@ -1,11 +1,11 @@
-"""The tables that vary one thing: rationales, unlabelled text and its mixing, reading, ε, context, labels."""
+"""The tables that vary one thing and hold it against vanilla: amount and mixing of unlabelled text, ε, labels …"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from attnvat.experiments.paper_numbers import RATIONALE_SCORES, RATIONALES, SELECTION
+from attnvat.experiments.paper_numbers import RATIONALE_SCORES, RATIONALES
 from attnvat.experiments.rows import (
     ACCURACY,
     AUPRC,
@@ -24,7 +24,7 @@ from attnvat.experiments.rows import (
     importance,
     most_seeds,
 )
-from attnvat.report.tables import Cell, Table, cell
+from attnvat.report.tables import Cell, Table
 
 RATIONALE_PATHS = {
     "iou_f1": ("iou", "macro", "f1"),
@@ -84,30 +84,6 @@ def amounts(rows: Sequence[Row], corpus: str) -> Table:
     return Table(columns, cells, f"{TITLES[corpus]}: scores against the amount of unlabelled text", digits=2)
 
 
-def selection(rows: Sequence[Row], corpus: str) -> Table:
-    """Score and correlation by the way the unlabelled texts are chosen."""
-    cells: list[Sequence[Cell]] = []
-    for row, difference in zip(rows, differences(rows, SCORE), strict=True):
-        strategy = row.arm.strategy if row.arm.unlabelled else "–"
-        paper = SELECTION.get(row.arm.technique, {}).get(strategy, {}).get(corpus)
-        cells.append(
-            [
-                row.arm.title,
-                strategy,
-                row.unlabelled,
-                len(row.records),
-                row.cell(SCORE),
-                paper[0] if paper else None,
-                *difference_cells(row, rows, difference),
-                row.text(PEARSON),
-                cell(paper[1] if paper else None, 3),
-            ]
-        )
-    columns = ["technique", "selection", "unlabelled", "seeds", "test F1", "paper"]
-    columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation", "paper"]
-    return Table(columns, cells, f"{TITLES[corpus]}: F1 in percent, and correlation with gradients", digits=2)
-
-
 def mixing(rows: Sequence[Row], corpus: str) -> Table:
     """Prediction, correlation and robustness by how unlabelled texts are mixed in, each held against vanilla."""
     heads: list[list[Cell]] = [[row.arm.title, row.unlabelled, row.mixed, row.options] for row in rows]
@@ -118,29 +94,6 @@ def dropouts(rows: Sequence[Row], corpus: str) -> Table:
     """Prediction, correlation and robustness with the default dropout and with vanilla's, each held against vanilla."""
     heads: list[list[Cell]] = [[row.arm.title, row.unlabelled, row.options] for row in rows]
     return three_sides(rows, corpus, ["technique", "unlabelled", "searched"], heads)
-
-
-def readings(rows: Sequence[Row], corpus: str) -> Table:
-    """The readings of the difference basis beside the techniques without one, each with its own search."""
-    scores, truths = differences(rows, SCORE), differences(rows, PEARSON)
-    cells: list[Sequence[Cell]] = [
-        [
-            replace(row.arm, reading=None).name,
-            row.arm.reading or "no basis",
-            row.unlabelled,
-            row.options,
-            len(row.records),
-            row.cell(VALIDATION),
-            row.cell(SCORE),
-            *difference_cells(row, rows, score),
-            row.text(PEARSON),
-            *difference_cells(row, rows, truth, digits=3),
-        ]
-        for row, score, truth in zip(rows, scores, truths, strict=True)
-    ]
-    columns = ["technique", "reading", "unlabelled", "searched", "seeds", "validation F1", "test F1"]
-    columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "correlation", "Δ correlation to vanilla", "p", "verdict"]
-    return Table(columns, cells, f"{TITLES[corpus]}: F1 in percent, and correlation with gradients", digits=2)
 
 
 def strengths(rows: Sequence[Row], corpus: str) -> Table:
@@ -207,12 +160,12 @@ def few_labels(rows: Sequence[Row], corpus: str) -> Table:
     """Scores with few labels, each held against vanilla with as many.
 
     Rows that bring words are held against both vanillas: the one that has such words too, which tells what else they
-    gain, and the plain one, which tells all that they gain. Accuracy stands beside F1, which is high for a model that
+    gain, and the plain one, which tells all that they gain. They are judged by accuracy: F1 is high for a model that
     calls nearly all texts positive. Where runs take long, correlation is not measured.
     """
     correlated = any(row.values(PEARSON) for row in rows)
     cells: list[Sequence[Cell]] = []
-    both = zip(rows, differences(rows, SCORE), differences_to_plain(rows, SCORE), strict=True)
+    both = zip(rows, differences(rows, ACCURACY), differences_to_plain(rows, ACCURACY), strict=True)
     for row, difference, to_plain in both:
         head = [row.arm.labels, row.arm.name, row.pretrained, row.unlabelled, row.options, len(row.records)]
         whole = difference_cells(row, rows, to_plain) if to_plain else ["–", "–", "–"]
@@ -220,7 +173,7 @@ def few_labels(rows: Sequence[Row], corpus: str) -> Table:
         scores = [row.cell(SCORE), row.cell(ACCURACY)]
         cells.append([*head, *scores, *difference_cells(row, rows, difference), *whole, *truth])
     columns = ["labels", "technique", "language model of", "unlabelled", "searched", "seeds", "test F1", "accuracy"]
-    columns += ["Δ F1 to vanilla, by seed", "p", "verdict", "Δ F1 to plain vanilla", "p", "verdict"]
+    columns += ["Δ accuracy to vanilla, by seed", "p", "verdict", "Δ accuracy to plain vanilla", "p", "verdict"]
     columns += ["correlation"] if correlated else []
     caption = f"{TITLES[corpus]}: F1 and accuracy in percent with few labels{blind(rows)}"
     return Table(columns, cells, caption, digits=2)
