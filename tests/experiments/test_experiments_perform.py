@@ -203,7 +203,7 @@ def test_a_fine_tuned_transformer_teaches_beside_runs(
     write_transformer = pytest.importorskip("small_transformer").write_transformer
     folder = str(write_transformer(world / "encoder", [*GOOD, *BAD, *PLAIN]))
     monkeypatch.setattr(transformer, "packaged", lambda name: folder if name == "minilm" else name)
-    monkeypatch.setattr(teachers, "TRANSFORMER", replace(teachers.TRANSFORMER, max_length=16))
+    monkeypatch.setitem(teachers.TRANSFORMERS, "minilm", replace(teachers.TRANSFORMERS["minilm"], max_length=16))
     taught = Arm("attention-vat", unlabelled=True, teacher="minilm,vanilla,linear")
     record = perform(job_for(taught), places)
     assert any("3 teachers together" in note for note in record["data"]["prepared"])

@@ -18,7 +18,7 @@ from attnvat.corpora import Example
 from attnvat.errors import UserError
 from attnvat.interruption import Interrupted
 from attnvat.text.tokenizer import Tokenizer
-from attnvat.training import prepare, teacher, transformer
+from attnvat.training import devices, prepare, teacher, transformer
 from attnvat.training.finetune import FinetuneOptions, Learner, finetune
 from attnvat.training.run import CHECKPOINTS
 from attnvat.training.teacher import Lesson, taught_logits
@@ -85,6 +85,28 @@ def test_it_learns_and_is_the_same_when_opened_again(options: FinetuneOptions, t
     assert finetune(options, dataclasses.replace(CORPUS, train=[]), tmp_path / "one") == found
     with pytest.raises(UserError, match=r"holds another fine-tuning \(seed is 0 there, 1 here\)"):
         finetune(dataclasses.replace(options, seed=1), CORPUS, tmp_path / "one")
+
+
+def test_half_precision_learns_and_predicts_so_too(options: FinetuneOptions, tmp_path: Path) -> None:
+    half = dataclasses.replace(options, mixed_precision="bf16")
+    assert finetune(half, CORPUS, tmp_path / "half")["accuracy"] > 0.9
+    opened = open_transformer(tmp_path / "half")
+    assert {value.dtype for value in opened.state_dict().values() if value.is_floating_point()} == {torch.float32}
+    pieces = opened.read_examples(CORPUS.validation)
+    chances = opened.log_chances(pieces)
+    opened.precision = "no"
+    exact = opened.log_chances(pieces)
+    np.testing.assert_allclose(np.exp(chances), np.exp(exact), atol=0.05)
+    assert not np.allclose(chances, exact, atol=1e-6)
+
+
+def test_half_precision_that_would_kill_the_process_is_refused(
+    options: FinetuneOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "computes_bf16", lambda: False)
+    with pytest.raises(UserError, match="mixed_precision bf16 would kill the process"):
+        finetune(dataclasses.replace(options, mixed_precision="bf16"), CORPUS, tmp_path / "half")
+    assert not (tmp_path / "half").exists()
 
 
 def test_the_learning_rate_rises_and_falls(options: FinetuneOptions) -> None:

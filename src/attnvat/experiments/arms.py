@@ -31,7 +31,11 @@ FEW_BUDGET = 4
 """Search runs of each arm with few labels."""
 SMALL = 128
 """Size of a state on corpora where only some techniques are run, and sooner so: half of the default."""
-NOT_RUNS = {"linear": "a linear model", "minilm": "a fine-tuned MiniLM"}
+NOT_RUNS = {
+    "linear": "a linear model",
+    "minilm": "a fine-tuned MiniLM",
+    "minilm-long": "a MiniLM fine-tuned for longer",
+}
 """Teachers that are no runs of attnvat, as a person calls them."""
 FEW_TRAINING: Mapping[str, Any] = {"batch_size": 8, "epochs": 25, "patience": 5}
 """Options of runs with few labels."""

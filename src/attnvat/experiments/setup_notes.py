@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from statistics import fmean
 from typing import Any
 
-from attnvat.experiments.arms import AVERAGE, FEW, GROUNDS, WIDE
+from attnvat.experiments.arms import AVERAGE, FEW, GROUNDS, NOT_RUNS, WIDE
 from attnvat.experiments.compared_arms import WORD_EPSILON
 from attnvat.experiments.paper_numbers import UNLABELLED
 from attnvat.experiments.records import Records
 from attnvat.experiments.rows import TITLES, WHOLE_COLUMN
 from attnvat.experiments.tables import METRICS
-from attnvat.experiments.teachers import MINILM, TRANSFORMER
+from attnvat.experiments.teachers import TRANSFORMERS
 from attnvat.report.tables import Cell, Table
 from attnvat.training import Config
 
@@ -107,12 +107,18 @@ def differences_from_paper(records: Records) -> list[str]:
             f"vanilla runs and the linear model; *word-vat runs* have ε {WORD_EPSILON:g} and the same unlabelled "
             "texts, held to their own predictions. ε is the one chosen without."
         )
-    if any(MINILM in (run["config"].get("teacher") or "") for run in runs):
+    asked = {name for run in runs for name in (run["config"].get("teacher") or "").split(",")}
+    fine_tuned = [
+        f"{NOT_RUNS[name]}: {options.epochs} and {options.max_length}"
+        for name, options in TRANSFORMERS.items()
+        if name in asked
+    ]
+    if fine_tuned:
         found.append(
-            "Rows that a fine-tuned MiniLM taught too learn from a transformer (all-MiniLM-L6-v2, 22.7 M parameters; "
-            f"epochs on the labelled texts: {TRANSFORMER.epochs}, pieces of words read of a text: "
-            f"{TRANSFORMER.max_length}) that was pretrained on much other text: they owe something to text that "
-            "neither the paper nor the other rows have. The rows themselves are BiLSTMs like all others."
+            "Rows that a MiniLM taught too learn from a transformer (all-MiniLM-L6-v2, 22.7 M parameters; epochs on "
+            f"the labelled texts and pieces of words read of a text: {'; '.join(fine_tuned)}) that was pretrained on "
+            "much other text: they owe something to text that neither the paper nor the other rows have. The rows "
+            "themselves are BiLSTMs like all others."
         )
     if any(run["config"].get("start") for run in runs):
         found.append(

@@ -2,7 +2,8 @@
 
 `vanilla` is plain training, all else as the pupils have it. `word-vat` is VAT of words on the pupils' unlabelled texts.
 `pupil` is a run that was taught itself, by two vanilla runs and the linear model: whom it teaches is of a second
-generation. `pupil:2` are two of them, by their seeds. `minilm` is a pretrained transformer, fine-tuned on the labels.
+generation. `pupil:2` are two of them, by their seeds. `minilm` is a pretrained transformer, fine-tuned on the labels,
+and `minilm-long` the same for longer and with more of each text.
 """
 
 from __future__ import annotations
@@ -29,13 +30,16 @@ VANILLA = "vanilla"
 WORDS = "word-vat"
 PUPIL = "pupil"
 MINILM = "minilm"
-KINDS = (VANILLA, WORDS, PUPIL, MINILM)
+TRANSFORMERS = {
+    MINILM: FinetuneOptions(MINILM, epochs=1, max_length=192),
+    f"{MINILM}-long": FinetuneOptions(MINILM, epochs=2, max_length=384, mixed_precision="bf16"),
+}
+"""How transformers are fine-tuned: in as much time as a few epochs of the others take, and so that it knows most."""
+KINDS = (VANILLA, WORDS, PUPIL, *TRANSFORMERS)
 SEED = 1000
 """The seed of a teaching run, and of the first of several: none of the pupils'."""
 EPOCHS = {VANILLA: 3, WORDS: WORD_EPOCHS, PUPIL: 3}
 """Epochs of a teaching run; pupils may have more or fewer."""
-TRANSFORMER = FinetuneOptions(MINILM, epochs=1, max_length=192)
-"""How the transformer is fine-tuned: in as much time as a few epochs of the others take."""
 OF_TECHNIQUES = ("epsilon", "xi", "iterations", "weight", "neighbours", "reading")
 OF_UNLABELLED = ("unlabeled", "unlabeled_size", "unlabeled_ratio")
 
@@ -86,9 +90,9 @@ def open_runs(
 
     def train(folder: Path) -> None:
         kind, seed = runs[folder]
-        if kind == MINILM:
+        if kind in TRANSFORMERS:
             display.note(f"fine-tuning a teacher: {kind}, seed {seed}")
-            finetune(dataclasses.replace(TRANSFORMER, seed=seed), load_data(pupil), folder)
+            finetune(dataclasses.replace(TRANSFORMERS[kind], seed=seed), load_data(pupil), folder)
             return
         called, config = (teaching_run(kind, one, seed) for one in (named, pupil))
         if called.teacher:
@@ -107,16 +111,16 @@ def runs_named(name: str) -> list[tuple[str, int]]:
         known = ", ".join((LINEAR, *KINDS))
         raise UserError(f"no teacher {name!r} in experiments; name {known}, or {PUPIL}:2 for two")
     # Pupils have no transformer of their own: its seeds need not differ from theirs.
-    first = 0 if kind == MINILM else SEED
+    first = 0 if kind in TRANSFORMERS else SEED
     return [(kind, first + place) for place in range(int(number or 1))]
 
 
 def folder_of(kind: str, seed: int, pupil: Config) -> str:
     """The name of a teaching run's folder: the same for all pupils that it can teach."""
-    if kind == MINILM:
+    if kind in TRANSFORMERS:
         if pupil.labeled_size:
-            raise UserError(f"{MINILM} is fine-tuned on all labels, and so cannot teach a run with few of them")
-        return f"{MINILM}-for-{pupil.data}-seed{seed}"
+            raise UserError(f"{kind} is fine-tuned on all labels, and so cannot teach a run with few of them")
+        return f"{kind}-for-{pupil.data}-seed{seed}"
     return Trial(teaching_run(kind, pupil, seed)).training
 
 

@@ -44,12 +44,18 @@ def accelerator_for(config: Config, folder: Path | None) -> Accelerator:
         )
     if config.mixed_precision == "fp16" and accelerator.device.type == "cpu":
         raise UserError("mixed_precision fp16 needs a GPU; use bf16 or no on a CPU")
-    if config.mixed_precision == "bf16" and accelerator.device.type == "cpu" and not computes_bf16():
+    if config.mixed_precision == "bf16":
+        refuse_deadly_bf16(accelerator.device)
+    return accelerator
+
+
+def refuse_deadly_bf16(device: torch.device) -> None:
+    """Refuse half precision on a processor that would kill the process over it."""
+    if device.type == "cpu" and not computes_bf16():
         raise UserError(
             "mixed_precision bf16 would kill the process: this processor announces instructions that it does not have "
             "(some virtual machines do); set ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 in the environment, or leave it out"
         )
-    return accelerator
 
 
 @cache

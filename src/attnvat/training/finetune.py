@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -47,6 +47,8 @@ class FinetuneOptions:
     max_length: int = 256
     """Pieces of words that are read of a text."""
     seed: int = 0
+    mixed_precision: Literal["no", "bf16"] = "no"
+    """Arithmetic of the encoder; that of the output layer and of the optimiser is exact to 32 bits."""
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch_size"):
@@ -97,7 +99,9 @@ class Learner:
     def __init__(self, options: FinetuneOptions, corpus: Corpus) -> None:
         self.options = options
         labels = list(corpus.labels)
-        self.model = TextTransformer.begun(options.model, labels, corpus.pair, options.max_length, options.seed)
+        self.model = TextTransformer.begun(
+            options.model, labels, corpus.pair, options.max_length, options.seed, options.mixed_precision
+        )
         self.pieces = self.model.read_examples(corpus.train)
         self._labels = torch.tensor([labels.index(str(example.label)) for example in corpus.train])
         self._stream = BatchStream([len(one) for one in self.pieces], options.batch_size, options.seed)

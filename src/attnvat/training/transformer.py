@@ -25,6 +25,7 @@ from attnvat.progress import progress
 from attnvat.storage import atomic_write, read_json, write_json
 from attnvat.text.batching import sorted_batches
 from attnvat.text.tokenizer import Text
+from attnvat.training.devices import refuse_deadly_bf16
 
 DESCRIPTION, HEAD, ENCODER = "transformer.json", "head.safetensors", "encoder"
 EXTRA = "pip install 'attnvat[transformer]'"
@@ -39,29 +40,37 @@ PREDICTED = 32
 class TextTransformer(nn.Module):
     """Encoder, tokenizer and output layer, with the labels that they tell apart."""
 
-    def __init__(self, encoder: Any, tokenizer: Any, labels: Sequence[str], pair: bool, max_length: int) -> None:
+    def __init__(
+        self, encoder: Any, tokenizer: Any, labels: Sequence[str], pair: bool, max_length: int, precision: str = "no"
+    ) -> None:
         super().__init__()
         self.encoder, self.tokenizer = encoder, tokenizer
-        self.labels, self.pair, self.max_length = tuple(labels), pair, max_length
+        self.labels, self.pair, self.max_length, self.precision = tuple(labels), pair, max_length, precision
         self.head = nn.Linear(encoder.config.hidden_size, len(labels))
 
     @classmethod
-    def begun(cls, source: str, labels: Sequence[str], pair: bool, max_length: int, seed: int) -> TextTransformer:
+    def begun(
+        cls, source: str, labels: Sequence[str], pair: bool, max_length: int, seed: int, precision: str = "no"
+    ) -> TextTransformer:
         """The encoder in a folder (or of that name on the hub) with a new output layer."""
         encoder, tokenizer = read_encoder(source)
         longest = min(getattr(encoder.config, "max_position_embeddings", max_length), tokenizer.model_max_length)
         if max_length > longest:
             raise UserError(f"max_length is {max_length}, but {source} reads {longest} pieces of words at most")
         torch.manual_seed(seed)
-        return cls(encoder, tokenizer, labels, pair, max_length).ready()
+        return cls(encoder, tokenizer, labels, pair, max_length, precision).ready()
 
     def ready(self) -> TextTransformer:
         """The same, to predict and to learn without dropout, on the device of this process."""
-        return self.eval().to(PartialState().device)
+        device = PartialState().device
+        if self.precision == "bf16":
+            refuse_deadly_bf16(device)
+        return self.eval().to(device)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Logits (B, C) of pieces of words (B, T), of which those that the mask marks are real."""
-        states = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
+            states = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state.float()
         real = mask[..., None].to(states.dtype)
         return self.head((states * real).sum(1) / real.sum(1))  # type: ignore[no-any-return]
 
@@ -109,7 +118,7 @@ class TextTransformer(nn.Module):
         with atomic_write(folder / HEAD, "wb") as handle:
             handle.write(save({name: value.cpu().contiguous() for name, value in self.head.state_dict().items()}))
         own = {"labels": list(self.labels), "pair": self.pair, "max_length": self.max_length}
-        write_json(folder / DESCRIPTION, own | description)
+        write_json(folder / DESCRIPTION, own | {"mixed_precision": self.precision} | description)
 
 
 def is_transformer(folder: Path) -> bool:
@@ -126,7 +135,8 @@ def open_transformer(folder: Path) -> TextTransformer:
     """The transformer that `save` left in a folder."""
     known = read_json(folder / DESCRIPTION)
     encoder, tokenizer = read_encoder(str(folder / ENCODER))
-    opened = TextTransformer(encoder, tokenizer, known["labels"], known["pair"], known["max_length"])
+    precision = known.get("mixed_precision", "no")
+    opened = TextTransformer(encoder, tokenizer, known["labels"], known["pair"], known["max_length"], precision)
     try:
         opened.head.load_state_dict(load_file(folder / HEAD))
     except (OSError, SafetensorError, RuntimeError) as error:
