@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from made_rows import made_row, rising
 
-from attnvat.experiments.arms import Arm, Setup, config_of
+from attnvat.experiments.arms import Arm
 from attnvat.experiments.catalogue import EXPERIMENTS
 from attnvat.experiments.choices import (
     CHOICES,
@@ -17,27 +18,10 @@ from attnvat.experiments.choices import (
 )
 from attnvat.experiments.compared_arms import COMPARISON
 from attnvat.experiments.findings import said
-from attnvat.experiments.rows import Row
-
-
-def row(arm: Arm, scores: list[float], correlation: float = 0.8, flips: float = 0.1, epsilon: float = 1.0) -> Row:
-    """A row with these scores by seed, all of one correlation and flip rate."""
-
-    def record(score: float) -> dict[str, object]:
-        points = [{"epsilon": 1.0, "flip_rate": flips}]
-        measured = {
-            "prediction": {"score": score},
-            "correlation": {"importances": {"gradient": {"pearson": {"mean": correlation}}}},
-            "robustness": {"perturbation": {"attention": {"vat": {"points": points}}}},
-        }
-        return {"measured": {"test": measured}}
-
-    records = {seed: record(score) for seed, score in enumerate(scores)}
-    return Row(arm, records, {"epsilon": epsilon}, None, config_of(arm, "sst", Setup(), 0))
 
 
 def test_pairs_differ_in_one_choice_alone() -> None:
-    every = [row(arm, []) for arm in COMPARISON["sst"]]
+    every = [made_row(arm, []) for arm in COMPARISON["sst"]]
     found = [(c.choice, c.ours.arm, c.other.arm) for c in technique_contrasts(every)]
     # Both sites, objectives and bases without unlabelled text, and VAT's four with it.
     assert [sum(choice == one for choice, _, _ in found) for one in CHOICES] == [6, 4, 6, 4]
@@ -51,13 +35,13 @@ def test_pairs_differ_in_one_choice_alone() -> None:
 
 
 def test_differences_are_paired_by_seed_and_corrected_within_a_choice() -> None:
-    lower = [0.80 + 0.01 * seed for seed in range(8)]
+    lower = rising(8)
     rows = [
-        row(Arm("word-at"), lower),
-        row(Arm("attention-at"), [score + 0.02 for score in lower], correlation=0.9, epsilon=0.5),
+        made_row(Arm("word-at"), lower),
+        made_row(Arm("attention-at"), [score + 0.02 for score in lower], correlation=0.9, epsilon=0.5),
         # Two of the eight seeds have no partner.
-        row(Arm("word-iat"), lower[:6], flips=0.3),
-        row(Arm("attention-iat"), lower, flips=0.1),
+        made_row(Arm("word-iat"), lower[:6], flips=0.3),
+        made_row(Arm("attention-iat"), lower, flips=0.1),
     ]
     table = choices_table(rows, "sst")
     lines = {(line[0], line[1], line[2]): line for line in table.texts()}
@@ -80,17 +64,17 @@ def test_differences_are_paired_by_seed_and_corrected_within_a_choice() -> None:
 
 
 def test_a_row_without_runs_is_said_to_be_missing() -> None:
-    table = choices_table([row(Arm("word-at"), [0.8]), row(Arm("attention-at"), [])], "sst")
+    table = choices_table([made_row(Arm("word-at"), [0.8]), made_row(Arm("attention-at"), [])], "sst")
     assert table.texts()[0][5:] == ["0", *["not run", "–", "–"] * 3]
 
 
 @pytest.mark.parametrize(("seeds", "empty"), [(5, True), (8, False)])
 def test_what_the_choices_let_one_say(seeds: int, empty: bool) -> None:
-    lower = [0.80 + 0.01 * seed for seed in range(seeds)]
+    lower = rising(seeds)
     vat = Arm("attention-vat")
     rows = [
-        row(vat, lower, flips=0.1),
-        row(Arm("attention-vat", unlabelled=True), [s + 0.01 for s in lower], flips=0.2),
+        made_row(vat, lower, flips=0.1),
+        made_row(Arm("attention-vat", unlabelled=True), [s + 0.01 for s in lower], flips=0.2),
     ]
     sentences = [
         "By score, unlabelled text is better in attention-vat with 50,000 news.",
@@ -101,18 +85,18 @@ def test_what_the_choices_let_one_say(seeds: int, empty: bool) -> None:
 
 
 def test_readings_are_held_against_the_same_without_a_basis() -> None:
-    lower = [0.80 + 0.01 * seed for seed in range(8)]
+    lower = rising(8)
     higher = [score + 0.02 for score in lower]
     rows = [
-        row(Arm("vanilla"), higher),
-        row(Arm("attention-at"), lower),
-        row(Arm("attention-vat"), higher, correlation=0.7),
-        row(Arm("attention-vat", unlabelled=True), lower),
-        row(Arm("attention-iat", reading="matrix"), higher),
+        made_row(Arm("vanilla"), higher),
+        made_row(Arm("attention-at"), lower),
+        made_row(Arm("attention-vat"), higher, correlation=0.7),
+        made_row(Arm("attention-vat", unlabelled=True), lower),
+        made_row(Arm("attention-iat", reading="matrix"), higher),
         # An earlier table tests it.
-        replace(row(Arm("attention-iat", reading="shared"), higher), borrowed=True),
-        row(Arm("attention-ivat", reading="matrix"), lower, correlation=0.9),
-        row(Arm("attention-ivat", unlabelled=True, reading="matrix"), []),
+        replace(made_row(Arm("attention-iat", reading="shared"), higher), borrowed=True),
+        made_row(Arm("attention-ivat", reading="matrix"), lower, correlation=0.9),
+        made_row(Arm("attention-ivat", unlabelled=True, reading="matrix"), []),
     ]
     lines = [[*line[:3], *line[7:10], *line[11:14]] for line in readings_table(rows, "sst").texts()]
     none = ["–", "–"]
@@ -142,10 +126,10 @@ def test_readings_are_held_against_the_same_without_a_basis() -> None:
 
 
 def test_near_texts_are_held_against_random_ones() -> None:
-    lower = [0.80 + 0.01 * seed for seed in range(8)]
+    lower = rising(8)
     drawn = Arm("attention-vat", unlabelled=True)
-    rows = [row(Arm("vanilla"), lower), row(drawn, lower)]
-    rows += [row(replace(drawn, strategy="bow"), [score + 0.01 for score in lower], correlation=0.7)]
+    rows = [made_row(Arm("vanilla"), lower), made_row(drawn, lower)]
+    rows += [made_row(replace(drawn, strategy="bow"), [score + 0.01 for score in lower], correlation=0.7)]
     table = selection_table(rows, "sst")
     assert [line[1] for line in table.texts()] == ["–", "random", "bow"]
     assert [line[8] for line in table.texts()] == ["not compared", "reference", "better"]

@@ -392,7 +392,7 @@ def test_tables_that_say_nothing_yet_share_a_sentence(places: Places, template: 
         for trial in trials_of(arm, "sst", SETUP, range(3), {}):
             on_record(found, template, trial, 0.8)
     (sentence,) = in_short(Reader(Records(places.results), SETUP))
-    assert sentence.startswith("**Too few seeds to call anything better or worse**")
+    assert sentence.startswith("- **Too few seeds to call anything better or worse**")
     assert "Prediction (SST); Attention against word importance (SST)" in sentence
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from attnvat.experiments.catalogue import EXPERIMENTS, Experiment
 from attnvat.experiments.choices import CONTRASTS, contrasts_said
+from attnvat.experiments.glance import GLANCES, LEGEND, WITHIN
 from attnvat.experiments.rows import (
     ACCURACY,
     AUPRC,
@@ -20,10 +21,7 @@ from attnvat.experiments.rows import (
     differences,
     differences_to_plain,
 )
-from attnvat.experiments.statistics import LEVEL, Difference, verdict
-
-ENOUGH = 5
-"""Seeds from which on an interval that leaves out zero is worth a word, even where they are too few for the test."""
+from attnvat.experiments.statistics import ENOUGH, LEVEL, Difference, verdict
 
 
 @dataclass(frozen=True)
@@ -53,8 +51,11 @@ def compared(rows: Sequence[Row]) -> bool:
 
 
 def in_short(reader: Reader) -> list[str]:
-    """What the tables let one say, a point in Markdown each; those that say nothing yet share the last one."""
-    found = []
+    """What the tables let one say, in blocks of Markdown: small tables, then the other tables' sentences as points.
+
+    Tables that say nothing yet share the last point.
+    """
+    tables, points = [], []
     silent: dict[str, list[str]] = {}
     for experiment in EXPERIMENTS.values():
         for corpus in experiment.arms:
@@ -62,15 +63,19 @@ def in_short(reader: Reader) -> list[str]:
             if not compared(rows):
                 continue
             sentences = said(rows, experiment)
-            if sentences:
-                apart = "" if len(sentences) == 1 else "\n  - "
-                found.append(f"**{experiment.title}, {TITLES[corpus]}.**{apart or ' '}{apart.join(sentences)}")
-            else:
+            glance = GLANCES.get(WITHIN.get(experiment.name, experiment.name))
+            table = glance(rows, corpus) if glance and sentences else None
+            if table and experiment.name not in WITHIN:
+                tables.append(table.markdown())
+            elif sentences and not table:
+                points.append(f"**{experiment.title}, {TITLES[corpus]}.** {' '.join(sentences)}")
+            elif not sentences:
                 silent.setdefault(experiment.title, []).append(TITLES[corpus])
     if silent:
-        tables = "; ".join(f"{title} ({', '.join(corpora)})" for title, corpora in silent.items())
-        found.append(f"**Too few seeds to call anything better or worse**, see the tables themselves: {tables}.")
-    return found
+        names = "; ".join(f"{title} ({', '.join(corpora)})" for title, corpora in silent.items())
+        points.append(f"**Too few seeds to call anything better or worse**, see the tables themselves: {names}.")
+    blocks = [LEGEND + "\n", *tables] if tables else []
+    return [*blocks, "\n".join(f"- {point}" for point in points) + "\n"] if points else blocks
 
 
 def said(rows: Sequence[Row], experiment: Experiment) -> list[str]:

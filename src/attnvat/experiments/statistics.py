@@ -23,6 +23,8 @@ EXACT = 16
 """Up to so many pairs all 2ⁿ sign flips are counted; beyond, they are drawn."""
 DRAWS = 20_000
 LEVEL = 0.05
+ENOUGH = 5
+"""Seeds from which on an interval that leaves out zero is worth a word, even where they are too few for the test."""
 Verdict = Literal["better", "worse", "undecided", "too few seeds"]
 
 
