@@ -76,7 +76,7 @@ def test_choices_name_what_they_choose() -> None:
     read = Arm("attention-iat", reading="matrix")
     earlier = replace(made_row(replace(read, reading="shared"), UP), borrowed=True)
     (line,) = glance("table-readings", [made_row(Arm("attention-at"), UP), made_row(read, BASE), earlier]).texts()
-    assert line == ["a basis, `matrix`", "attention-iat", "–", "8", "−2.00 worse", "0.000", "0.00"]
+    assert line == ["a basis, matrix", "attention-iat", "–", "8", "−2.00 worse", "0.000", "0.00"]
 
 
 def test_few_labels_are_told_side_by_side_with_and_without_the_words_that_came_along() -> None:

@@ -45,7 +45,7 @@ def choices_at_a_glance(name: str, caption: str) -> Callable[[Sequence[Row], str
         lines = []
         for one, *found in zip(pairs, *sides, strict=True):
             arm = one.ours.arm
-            choice = one.choice + (f", `{arm.reading}`" if arm.reading else "")
+            choice = one.choice + (f", {arm.reading}" if arm.reading else "")
             choice = f"{choice}, {arm.strategy}" if arm.strategy != type(arm).strategy else choice
             seeds = len(set(one.ours.records) & set(one.other.records))
             lines.append(([choice, arm.technique, one.ours.unlabelled, seeds], list(found)))
