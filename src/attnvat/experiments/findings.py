@@ -125,6 +125,6 @@ def leaning(rows: Sequence[Row], found: Sequence[Difference | None]) -> str:
 
 def called(row: Row) -> str:
     """The row in a sentence."""
-    labels = f", {row.arm.labels} labels" if row.arm.labels else ""
+    labels = f", {row.arm.labels:,} labels" if row.arm.labels else ""
     extra = f" with {row.unlabelled}" if row.arm.unlabelled else ""
     return f"{row.arm.title}{extra}{labels}"
