@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import copy
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from attnvat.experiments.arms import Arm, Setup, trials_of
-from attnvat.experiments.claims import claims_in_short, claims_table
+from attnvat.experiments.catalogue import EXPERIMENTS
+from attnvat.experiments.claims import claiming_commands, claims_in_short, claims_table
 from attnvat.experiments.compared_arms import RECIPE
 from attnvat.experiments.job import TrialJob
 from attnvat.experiments.perform import perform
+from attnvat.experiments.plan import Order
 from attnvat.experiments.records import Places, Records
 from attnvat.experiments.rows import Reader
 from attnvat.experiments.trial import described
@@ -66,6 +69,17 @@ def test_a_row_that_reaches_both_is_named_and_of_several_the_one_with_most_seeds
     assert judged["attention-ivat"] == ("not run", "not run")
 
 
+def test_the_command_of_a_row_that_reaches_both_runs_that_row(places: Places, lines: Any) -> None:
+    lines((PLAIN, 0.84, 0.80, 5), (RECIPE, 0.84, 0.90, 3))
+    (said,) = claiming_commands(Reader(Records(places.results), SETUP))
+    claim, _, command = said.partition(": ")
+    assert claim == "SST, attention-vat"
+    *_, experiment, _, corpus, _, seeds, _, only = shlex.split(command.strip("`"))
+    order = Order(EXPERIMENTS[experiment], (corpus,), seeds=int(seeds), only=only)
+    assert order.arms("sst") == [RECIPE]
+    assert {job.name for job in order.trials(Records(places.results))} == {f"{only}-seed{n}" for n in range(3)}
+
+
 def test_where_none_reaches_both_the_highest_of_each_are_told(lines: Any) -> None:
     short, _ = lines((PLAIN, 0.84, 0.80, 1), (RECIPE, 0.8317, 0.91, 1))
     none = "none reaches both; highest of all rows: F1 84.00, correlation 0.910"
@@ -73,11 +87,13 @@ def test_where_none_reaches_both_the_highest_of_each_are_told(lines: Any) -> Non
     assert short["SST", "attention-ivat"][2:] == ["not run", "not run", "–", "–", "not run"]
 
 
-def test_where_none_reaches_both_the_score_on_all_texts_is_told_too(lines: Any, template: dict[str, Any]) -> None:
+def test_the_score_on_all_texts_is_told_too(lines: Any, template: dict[str, Any]) -> None:
     template["measured"]["whole"] = {"prediction": {"score": 0.8345, "examples": 60}}
     short, _ = lines((PLAIN, 0.8317, 0.80, 1))
     told = "highest of all rows: F1 83.17, F1, whole test 83.45, correlation 0.800"
     assert short["SST", "attention-vat"][-1] == f"none reaches both; {told}"
+    short, _ = lines((RECIPE, 0.84, 0.90, 2))
+    assert short["SST", "attention-vat"][-1].endswith("context penalty 0.2 (2 seeds; F1, whole test 83.45 ± 0.00)")
 
 
 def test_nothing_on_record_is_no_claim(tmp_path: Path) -> None:

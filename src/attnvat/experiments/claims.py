@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attnvat.experiments.catalogue import EXPERIMENTS
+from attnvat.experiments.commands import command_of_row
 from attnvat.experiments.paper_numbers import CORRELATION, PREDICTION
 from attnvat.experiments.rows import NOT_RUN, PEARSON, SCORE, TITLES, WHOLE, WHOLE_COLUMN, Reader, Row
 from attnvat.report.tables import Cell, Table, number
 
 CLAIMED = ("attention-vat", "attention-ivat")
 """The paper's own techniques."""
+CLAIMS = tuple((corpus, technique) for corpus in ("sst", "imdb") for technique in CLAIMED)
 FAITHFUL = "table-prediction"
 """The experiment whose arms are the paper's."""
 OURS = (
@@ -29,25 +31,32 @@ MEASURES = ((SCORE, PREDICTION, 2), (PEARSON, CORRELATION, 3))
 
 
 def claims_in_short(reader: Reader) -> Table:
-    """Of each claim the plain recipe's numbers, and a row that reaches both of the paper's, if one does.
-
-    Of several that do, it is the one with most seeds, and then the first.
-    """
+    """Of each claim the plain recipe's numbers, and a row that reaches both of the paper's, if one does."""
     cells: list[Sequence[Cell]] = []
-    for corpus in ("sst", "imdb"):
-        rows = claiming_rows(reader, corpus)
-        for technique in CLAIMED:
-            own = [row for row in rows if row.arm.technique == technique]
-            plain, *_ = own
-            paper = [number(table[technique][corpus], digits) for _, table, digits in MEASURES]
-            reaching = [row for row in own if all(reached(row, corpus))]
-            found = max(reaching, key=lambda row: len(row.records)) if reaching else None
-            said = f"{found.arm.name}{begun(found)} ({seeds(found)})" if found else highest(own)
-            cells.append(
-                [TITLES[corpus], technique, *paper, *numbers(plain), *(numbers(found) if found else ["–", "–"]), said]
-            )
+    for corpus, technique in CLAIMS:
+        own = rows_of(reader, corpus, technique)
+        plain, *_ = own
+        paper = [number(table[technique][corpus], digits) for _, table, digits in MEASURES]
+        found = reaching_row(own, corpus)
+        said = f"{found.arm.name}{begun(found)} ({support(found)})" if found else highest(own)
+        cells.append(
+            [TITLES[corpus], technique, *paper, *numbers(plain), *(numbers(found) if found else ["–", "–"]), said]
+        )
     columns = ["corpus", "technique", "paper: F1", "correlation", "plain recipe: F1", "correlation"]
     return Table([*columns, "with options: F1", "correlation", "which"], cells)
+
+
+def claiming_commands(reader: Reader) -> list[str]:
+    """The commands that run the rows with options that `claims_in_short` shows."""
+    found = []
+    for corpus, technique in CLAIMS:
+        row = reaching_row(rows_of(reader, corpus, technique), corpus)
+        if row:
+            experiments = [EXPERIMENTS[name] for name in (FAITHFUL, *OURS)]
+            first = next(one for one in experiments if row.arm in one.arms.get(corpus, []))
+            made = command_of_row(first, corpus, reader.setup, row)
+            found.append(f"{TITLES[corpus]}, {technique}: `{made}`")
+    return found
 
 
 def claims_table(reader: Reader) -> Table:
@@ -76,6 +85,17 @@ def claiming_rows(reader: Reader, corpus: str) -> list[Row]:
     return [row for row in rows if row.arm in faithful or row.records]
 
 
+def rows_of(reader: Reader, corpus: str, technique: str) -> list[Row]:
+    """The claiming rows of one technique, the plain recipe's first."""
+    return [row for row in claiming_rows(reader, corpus) if row.arm.technique == technique]
+
+
+def reaching_row(rows: Sequence[Row], corpus: str) -> Row | None:
+    """The row that reaches both numbers; of several the one with most seeds, and then the first."""
+    reaching = [row for row in rows if all(reached(row, corpus))]
+    return max(reaching, key=lambda row: len(row.records)) if reaching else None
+
+
 def reached(row: Row, corpus: str) -> list[bool | None]:
     """Whether the row's mean of each measure is at least the paper's number; None where it was not run."""
     found = []
@@ -95,9 +115,10 @@ def begun(row: Row) -> str:
     return f", language model of {row.pretrained}" if row.arm.pretrained else ""
 
 
-def seeds(row: Row) -> str:
-    """How many seeds a row has."""
-    return f"{len(row.records)} seed{'s' if len(row.records) > 1 else ''}"
+def support(row: Row) -> str:
+    """How many seeds a row has, and its score on all texts that those of test are drawn from."""
+    seeds = f"{len(row.records)} seed{'s' if len(row.records) > 1 else ''}"
+    return f"{seeds}; {WHOLE_COLUMN} {row.whole}" if row.values(WHOLE) else seeds
 
 
 def highest(rows: list[Row]) -> str:

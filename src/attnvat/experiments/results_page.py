@@ -7,12 +7,13 @@ from pathlib import Path
 from attnvat.errors import UserError
 from attnvat.experiments.arms import Setup
 from attnvat.experiments.catalogue import EXPERIMENTS, Experiment
-from attnvat.experiments.claims import claims_in_short, claims_table
+from attnvat.experiments.claims import claiming_commands, claims_in_short, claims_table
+from attnvat.experiments.commands import command, regenerate
 from attnvat.experiments.figures import amount_figure, strength_figure
 from attnvat.experiments.findings import compared, in_short, said
 from attnvat.experiments.paper_numbers import DISAGREEMENTS
 from attnvat.experiments.records import Records
-from attnvat.experiments.rows import TITLES, Reader, Row
+from attnvat.experiments.rows import TITLES, Reader
 from attnvat.experiments.setup_notes import corpora_table, differences_from_paper
 from attnvat.experiments.tables import MAKERS
 from attnvat.storage import atomic_write
@@ -40,7 +41,7 @@ CLAIMS = """
 The numbers of the paper's own two techniques with unlabelled text, what its recipe gives here (ε searched, nothing
 added), and a row with options that are not in the paper and that reaches both numbers, if there is one. Such a row is
 picked by its test scores: it shows that the numbers can be had, not that one would have chosen it. All rows are
-[further down](#the-papers-claims-row-by-row).
+[further down](#the-papers-claims-row-by-row); below the table are the commands that run these.
 """
 
 
@@ -51,6 +52,7 @@ def results_page(records: Records, setup: Setup, figures: str = "figures") -> tu
     parts = ["# Results", "", counted(records), READING_GUIDE.strip(), ""]
     parts += ["This page is written by `attnvat paper show --write docs/results.md` from the records.", ""]
     parts += ["## The paper's claims", "", CLAIMS.strip(), "", claims_in_short(reader).markdown()]
+    parts += [*(f"- {line}" for line in claiming_commands(reader)), ""]
     parts += ["## In short", "", *in_short(reader)]
     parts += ["## What differs from the paper", ""]
     parts += [f"- {sentence}" for sentence in differences_from_paper(records)]
@@ -108,21 +110,3 @@ def experiment_part(experiment: Experiment, reader: Reader, drawn: dict[str, str
         parts += [MAKERS[experiment.name](rows, corpus).markdown(), sentence, ""]
         parts += [regenerate(experiment, corpus, reader.setup, rows), ""]
     return parts
-
-
-def regenerate(experiment: Experiment, corpus: str, setup: Setup, rows: list[Row]) -> str:
-    """How to make the records of a table again, whose rows need not have equally many seeds."""
-    counts = {len(row.records) for row in rows if row.records}
-    sentence = f"Regenerate: `{command(experiment, corpus, setup, rows, min(counts))}`"
-    return sentence if len(counts) == 1 else f"{sentence}; `--seeds {max(counts)}` for the rows that have more"
-
-
-def command(experiment: Experiment, corpus: str, setup: Setup, rows: list[Row], seeds: int) -> str:
-    """The command that runs so many seeds of a table's rows."""
-    parts = ["attnvat paper run", experiment.name, "--data", corpus, "--seeds", str(seeds)]
-    budgets = {row.budget for row in rows if row.budget}
-    parts += ["--trials", str(max(budgets))] if budgets else []
-    defaults = Setup()
-    parts += ["--vectors", setup.vectors] if setup.vectors != defaults.vectors else []
-    parts += ["--pool", setup.pool] if setup.pool != defaults.pool else []
-    return " ".join(parts)
