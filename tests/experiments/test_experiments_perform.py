@@ -184,7 +184,6 @@ def test_a_teaching_run_has_nothing_of_its_pupil_but_what_both_need() -> None:
     words = teaching_run("word-vat", pupil.config, seed=1001)
     (alike,) = trials_of(Arm("word-vat", unlabelled=True, epsilon=1.5), *with_seed)
     assert words == replace(alike.config, epochs=4, patience=4)
-    assert teaching_run("word-vat-long", pupil.config, seed=1001) == replace(words, epochs=8, patience=8)
 
 
 def test_runs_of_several_kinds_teach_together(places: Places, world: Path) -> None:

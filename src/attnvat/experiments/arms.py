@@ -31,13 +31,12 @@ FEW_BUDGET = 4
 """Search runs of each arm with few labels."""
 SMALL = 128
 """Size of a state on corpora where only some techniques are run, and sooner so: half of the default."""
-CALLED = {
+NOT_RUNS = {
     "linear": "a linear model",
     "minilm": "a fine-tuned MiniLM",
     "minilm-long": "a MiniLM fine-tuned for longer",
-    "word-vat-long": "a word-vat run trained for longer",
 }
-"""Teachers that are not called after how they were trained alone."""
+"""Teachers that are no runs of attnvat, as a person calls them."""
 FEW_TRAINING: Mapping[str, Any] = {"batch_size": 8, "epochs": 25, "patience": 5}
 """Options of runs with few labels."""
 
@@ -217,7 +216,7 @@ def told(teachers: str) -> str:
     for name in teachers.split(","):
         kind, _, number = name.partition(":")
         runs = f"{number} {kind} runs" if number else f"a {kind} run"
-        said.append(CALLED.get(kind) or runs.replace("pupil", "taught"))
+        said.append(NOT_RUNS.get(kind) or runs.replace("pupil", "taught"))
     *first, last = said
     return f"{', '.join(first)} and {last}" if first else last
 

@@ -58,8 +58,6 @@ WIDEST_TEACHERS, WIDEST_EPOCHS = "word-vat,vanilla:2,minilm,linear", (4, 5)
 """The same with a transformer that has read much else before. In a fifth epoch they gain nothing."""
 BEST_TEACHERS = "word-vat,vanilla:2,minilm-long,linear"
 """The same with a transformer that was fine-tuned for longer."""
-LONG_WORD_EPOCHS, LONGEST_TEACHERS = 8, "word-vat-long,vanilla:2,minilm-long,linear"
-"""The same with VAT of words for longer, too: after its fourth and last epoch its validation score still rose."""
 STARTED_EPOCHS = 2
 """Epochs of runs that go on from such a run: they have less to learn."""
 LARGER = 512
@@ -184,7 +182,7 @@ def taught_arms() -> list[Arm]:
         replace(TAUGHT, teacher=SECOND_TEACHERS, epochs=TAUGHT_EPOCHS, context_penalty=TRUTHFUL),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, epochs=TAUGHT_EPOCHS),
         *(replace(TAUGHT_PHRASES, teacher=WIDEST_TEACHERS, epochs=epochs) for epochs in WIDEST_EPOCHS),
-        *(replace(TAUGHT_PHRASES, teacher=who, epochs=WIDEST_EPOCHS[0]) for who in (BEST_TEACHERS, LONGEST_TEACHERS)),
+        replace(TAUGHT_PHRASES, teacher=BEST_TEACHERS, epochs=WIDEST_EPOCHS[0]),
         replace(TAUGHT_PHRASES, teacher=WORD_TEACHERS, start=WORD_VAT.technique, epochs=STARTED_EPOCHS),
         replace(TAUGHT_PHRASES, word_epsilon=WORD_EPSILON, epochs=WORD_EPOCHS),
     ]

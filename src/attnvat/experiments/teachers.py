@@ -1,9 +1,9 @@
 """The runs that teach an experiment's pupils: trained once each, and shared by all pupils.
 
-`vanilla` is plain training, all else as the pupils have it. `word-vat` is VAT of words on the pupils' unlabelled texts,
-and `word-vat-long` the same for more epochs. `pupil` is a run that was taught itself, by two vanilla runs and the
-linear model: whom it teaches is of a second generation. `pupil:2` are two of them, by their seeds. `minilm` is a
-pretrained transformer, fine-tuned on the labels, and `minilm-long` the same for longer and with more of each text.
+`vanilla` is plain training, all else as the pupils have it. `word-vat` is VAT of words on the pupils' unlabelled texts.
+`pupil` is a run that was taught itself, by two vanilla runs and the linear model: whom it teaches is of a second
+generation. `pupil:2` are two of them, by their seeds. `minilm` is a pretrained transformer, fine-tuned on the labels,
+and `minilm-long` the same for longer and with more of each text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from attnvat.errors import UserError
-from attnvat.experiments.compared_arms import LONG_WORD_EPOCHS, TEACHERS, WORD_EPOCHS, WORD_EPSILON
+from attnvat.experiments.compared_arms import TEACHERS, WORD_EPOCHS, WORD_EPSILON
 from attnvat.experiments.trial import Trial
 from attnvat.models.pretrained import WEIGHTS
 from attnvat.storage import read_json
@@ -28,7 +28,6 @@ from attnvat.training.transformer import DESCRIPTION, is_transformer
 
 VANILLA = "vanilla"
 WORDS = "word-vat"
-LONG_WORDS = f"{WORDS}-long"
 PUPIL = "pupil"
 MINILM = "minilm"
 TRANSFORMERS = {
@@ -36,10 +35,10 @@ TRANSFORMERS = {
     f"{MINILM}-long": FinetuneOptions(MINILM, epochs=2, max_length=384, mixed_precision="bf16"),
 }
 """How transformers are fine-tuned: in as much time as a few epochs of the others take, and so that it knows most."""
-KINDS = (VANILLA, WORDS, LONG_WORDS, PUPIL, *TRANSFORMERS)
+KINDS = (VANILLA, WORDS, PUPIL, *TRANSFORMERS)
 SEED = 1000
 """The seed of a teaching run, and of the first of several: none of the pupils'."""
-EPOCHS = {VANILLA: 3, WORDS: WORD_EPOCHS, LONG_WORDS: LONG_WORD_EPOCHS, PUPIL: 3}
+EPOCHS = {VANILLA: 3, WORDS: WORD_EPOCHS, PUPIL: 3}
 """Epochs of a teaching run; pupils may have more or fewer."""
 OF_TECHNIQUES = ("epsilon", "xi", "iterations", "weight", "neighbours", "reading")
 OF_UNLABELLED = ("unlabeled", "unlabeled_size", "unlabeled_ratio")
@@ -52,7 +51,7 @@ def teaching_run(name: str, pupil: Config, seed: int = SEED) -> Config:
     if name == PUPIL:
         return dataclasses.replace(alike, technique="attention-vat", reading=None, teacher=TEACHERS)
     unset: dict[str, Any] = dict.fromkeys((*OF_TECHNIQUES, "teacher"))
-    if name in (WORDS, LONG_WORDS):
+    if name == WORDS:
         return dataclasses.replace(alike, **(unset | {"epsilon": WORD_EPSILON}), technique=WORDS)
     unset |= dict.fromkeys(OF_UNLABELLED)
     return dataclasses.replace(alike, **unset, technique="vanilla")
