@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from attnvat.experiments.arms import AVERAGE, FEW, GROUNDS, NOT_RUNS, WIDE
-from attnvat.experiments.compared_arms import WORD_EPSILON
+from attnvat.experiments.compared_arms import WORD_EPOCHS, WORD_EPSILON
 from attnvat.experiments.paper_numbers import UNLABELLED
 from attnvat.experiments.records import Records
 from attnvat.experiments.rows import TITLES, WHOLE_COLUMN
@@ -104,8 +104,8 @@ def differences_from_paper(records: Records) -> list[str]:
             "validation texts (`--teacher`), instead of to their own as the paper's VAT does. Teachers are runs with "
             "seeds of their own and a linear model of words, pairs and triples of words, which learns from the "
             "unlabelled texts as well what the runs make of them. *Taught runs* are attention-vat, taught by two "
-            f"vanilla runs and the linear model; *word-vat runs* have ε {WORD_EPSILON:g} and the same unlabelled "
-            "texts, held to their own predictions. ε is the one chosen without."
+            f"vanilla runs and the linear model; *word-vat runs* have ε {WORD_EPSILON:g}, {WORD_EPOCHS} epochs and the "
+            "same unlabelled texts, held to their own predictions. ε is the one chosen without."
         )
     asked = {name for run in runs for name in (run["config"].get("teacher") or "").split(",")}
     fine_tuned = [
