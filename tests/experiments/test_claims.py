@@ -80,20 +80,32 @@ def test_the_command_of_a_row_that_reaches_both_runs_that_row(places: Places, li
     assert {job.name for job in order.trials(Records(places.results))} == {f"{only}-seed{n}" for n in range(3)}
 
 
-def test_where_none_reaches_both_the_highest_of_each_are_told(lines: Any) -> None:
-    short, _ = lines((PLAIN, 0.84, 0.80, 1), (RECIPE, 0.8317, 0.91, 1))
-    none = "none reaches both; highest of all rows: F1 84.00, correlation 0.910"
-    assert short["SST", "attention-vat"][4:] == ["–", "–", none]
+def test_where_none_reaches_both_the_nearest_that_reaches_the_correlation_is_shown(places: Places, lines: Any) -> None:
+    short, _ = lines((PLAIN, 0.84, 0.80, 1), (PENALISED, 0.80, 0.95, 1), (RECIPE, 0.8317, 0.91, 1))
+    nearest = "nearest: attention-vat, ε 1.3, context penalty 0.2 (1 seed)"
+    assert short["SST", "attention-vat"][4:] == ["83.17", "0.910", nearest]
     assert short["SST", "attention-ivat"][2:] == ["not run", "not run", "–", "–", "not run"]
+    (command,) = claiming_commands(Reader(Records(places.results), SETUP))
+    assert "context0.2" in command
 
 
-def test_the_score_on_all_texts_is_told_too(lines: Any, template: dict[str, Any]) -> None:
-    template["measured"]["whole"] = {"prediction": {"score": 0.8345, "examples": 60}}
-    short, _ = lines((PLAIN, 0.8317, 0.80, 1))
-    told = "highest of all rows: F1 83.17, F1, whole test 83.45, correlation 0.800"
-    assert short["SST", "attention-vat"][-1] == f"none reaches both; {told}"
-    short, _ = lines((RECIPE, 0.84, 0.90, 2))
-    assert short["SST", "attention-vat"][-1].endswith("context penalty 0.2 (2 seeds; F1, whole test 83.45 ± 0.00)")
+def test_where_none_reaches_the_correlation_the_highest_of_each_are_told(lines: Any) -> None:
+    short, _ = lines((PLAIN, 0.84, 0.80, 1), (RECIPE, 0.83, 0.85, 1))
+    none = "none reaches both; highest of all rows: F1 84.00, correlation 0.850"
+    assert short["SST", "attention-vat"][4:] == ["–", "–", none]
+
+
+def test_the_score_on_all_texts_is_told_too_and_on_how_many_draws_it_is_reached(
+    lines: Any, template: dict[str, Any]
+) -> None:
+    texts = template["data"]["n_test"]
+    # Right on all, so that every draw reaches the paper's number.
+    whole = {"score": 0.8345, "examples": 2 * texts, "confusion": [[texts, 0], [0, texts]]}
+    template["measured"]["whole"] = {"prediction": whole}
+    short, rows = lines((PLAIN, 0.8317, 0.80, 1), (RECIPE, 0.84, 0.90, 2))
+    told = "(2 seeds; F1, whole test 83.45 ± 0.00, reached on 100% of draws)"
+    assert short["SST", "attention-vat"][-1].endswith(f"context penalty 0.2 {told}")
+    assert {line[-1] for line in rows if line[1].startswith("attention-vat")} == {"100%"}
 
 
 def test_nothing_on_record_is_no_claim(tmp_path: Path) -> None:

@@ -447,13 +447,14 @@ def test_scores_on_all_that_test_is_drawn_from_stand_beside_the_others(
     assert row.whole == "–"
     assert not [note for note in differences_from_paper(Records(places.results)) if "whole test" in note]
     whole = copy.deepcopy(template)
-    whole["measured"]["whole"] = {"prediction": {"score": 0.925, "examples": 21_000}}
+    confusion = [[10_500, 0], [0, 10_500]]
+    whole["measured"]["whole"] = {"prediction": {"score": 0.925, "examples": 21_000, "confusion": confusion}}
     on_record(records, whole, trials[1], 0.92)
     found = Records(places.results)
     assert Reader(found, SETUP).row(arm, "sst").whole == "92.50 (1 of 2 seeds)"
     page, _ = results_page(found, SETUP)
     _, claimed = (line for line in page.splitlines() if line.startswith("| SST | attention-vat |"))
-    assert claimed.endswith("| 92.50 (1 of 2 seeds) |")
+    assert claimed.endswith("| 92.50 (1 of 2 seeds) | 100% |")
     (note,) = (note for note in differences_from_paper(found) if "whole test" in note)
     assert "all 21,000 are read" in note
     assert "1 runs that were measured on both have a mean F1 of 92.00 on our fifth and 92.50 on all" in note
